@@ -76,6 +76,31 @@ async fn files_that_run_unasked_make_a_draft_that_names_them() {
     world.finish().await;
 }
 
+/// Attack corpus K143: a file that another service runs at the push, and one that tells agents how to work.
+#[tokio::test]
+async fn files_that_run_elsewhere_are_not_pushed_or_named_first() {
+    let script = r#"case $HOB_ISSUE in
+        1) mkdir .circleci; echo x > .circleci/config.yml; echo x > sub.gitlab-ci.yml ;;
+        *) echo x > AGENTS.md; echo x > gradlew ;;
+    esac; echo done > done.txt"#;
+    let world = World::fixing().script("fixer", script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    let status = world.status(issue).await;
+    for (path, service) in [(".circleci/config.yml", "CircleCI"), ("sub.gitlab-ci.yml", "GitLab CI")] {
+        assert!(status.contains(&format!("`{path}` is protected, since {service} runs it at the push")), "{status}");
+    }
+    assert_eq!(world.branches().await, Vec::<String>::new());
+    world.comments("ann", issue, "/hob cancel").await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let pull = world.pull().await;
+    assert_eq!(pull["draft"], true);
+    assert!(pull["body"].as_str().unwrap().contains("`AGENTS.md`, `gradlew`. Read them first."), "{}", pull["body"]);
+    world.finish().await;
+}
+
 /// Attack corpus D45: a repository without drafts gets only the words.
 #[tokio::test]
 async fn where_there_are_no_drafts_the_pull_request_says_the_same() {

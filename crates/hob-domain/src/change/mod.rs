@@ -22,6 +22,7 @@ pub(crate) mod push_rules;
 pub(crate) mod rate;
 pub(crate) mod reruns;
 pub(crate) mod review;
+pub(crate) mod run_at_push;
 pub(crate) mod run_unasked;
 pub(crate) mod sha256;
 pub(crate) mod shown;

@@ -5,7 +5,7 @@ use std::fmt;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use hob_text::markup::code_span;
 
-use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound};
+use crate::{ChangeKind, Diff, FileChange, FileMode, LinkOut, PathGlobs, SecretFound, change::run_at_push::globs};
 
 /// Always protected unless [`HobFiles::Allowed`]: an account that may write these can run code with the repository's
 /// rights, or, through `.gitmodules`, in the git of everyone who clones it.
@@ -26,6 +26,9 @@ pub enum HobFiles {
     Allowed,
 }
 
+/// What a glob of the repository begins with that takes files of other services out of the protected ones.
+const EXCEPT: char = '!';
+
 /// Globs that are named to an agent.
 const NAMED_MAX: usize = 40;
 const MIB: u64 = 1 << 20;
@@ -36,7 +39,8 @@ pub fn refused_changes(own: &[String], hob_files: HobFiles, max_files: usize, ma
         HobFiles::Protected => &HOB_FILES,
         HobFiles::Allowed => &[],
     };
-    let globs: Vec<&str> = always.iter().copied().chain(own.iter().map(String::as_str)).collect();
+    let own = own.iter().map(String::as_str).filter(|glob| !glob.starts_with(EXCEPT));
+    let globs: Vec<&str> = always.iter().copied().chain(own).collect();
     let mut named: Vec<String> = globs.iter().take(NAMED_MAX).map(|glob| code_span(glob)).collect();
     if globs.len() > NAMED_MAX {
         named.push(format!("{} more", globs.len() - NAMED_MAX));
@@ -47,7 +51,8 @@ pub fn refused_changes(own: &[String], hob_files: HobFiles, max_files: usize, ma
     };
     let paths = if named.is_empty() { String::new() } else { format!("of {}; ", named.join(", ")) };
     format!(
-        "A change is refused as a whole if it has any of this: a change {paths}a secret, or a file such as `.env`; a link out \
+        "A change is refused as a whole if it has any of this: a change {paths}of a file by which another CI service \
+         runs the branch, such as `.gitlab-ci.yml`; a secret, or a file such as `.env`; a link out \
          of the repository; more than {max_files} changed files; a file of more than {size}. If the issue \
          cannot be solved without that, ask instead."
     )
@@ -57,6 +62,9 @@ pub fn refused_changes(own: &[String], hob_files: HobFiles, max_files: usize, ma
 #[derive(Debug, Clone)]
 pub struct DiffPolicy {
     protected: GlobSet,
+    /// What a service runs at the push, and the repository's exceptions.
+    at_push: GlobSet,
+    allowed: GlobSet,
     env_files: GlobSet,
     env_examples: GlobSet,
     max_files: usize,
@@ -72,7 +80,8 @@ pub struct InvalidGlob {
 }
 
 impl DiffPolicy {
-    /// Compiles the rules; `protected` are the repository's own globs; case is ignored.
+    /// Compiles the rules; `protected` are the repository's own globs, of which those with a `!` take files that a service
+    /// runs at the push out; case is ignored.
     ///
     /// # Errors
     /// [`InvalidGlob`] for a glob that cannot be read.
@@ -86,9 +95,12 @@ impl DiffPolicy {
             HobFiles::Protected => &HOB_FILES,
             HobFiles::Allowed => &[],
         };
-        let globs = own.iter().copied().chain(protected.iter().map(String::as_str));
+        let of_repository = || protected.iter().map(String::as_str);
+        let more = of_repository().filter(|glob| !glob.starts_with(EXCEPT));
         Ok(Self {
-            protected: compile(globs)?,
+            protected: compile(own.iter().copied().chain(more))?,
+            at_push: compile(globs().map(|(_, glob)| glob))?,
+            allowed: compile(of_repository().filter_map(|glob| glob.strip_prefix(EXCEPT)))?,
             env_files: compile(ENV_FILES)?,
             env_examples: compile(ENV_EXAMPLES)?,
             max_files,
@@ -113,12 +125,24 @@ impl DiffPolicy {
 
     /// Whether nobody may change the path.
     pub fn protects(&self, path: &str) -> bool {
-        self.protected.is_match(path)
+        self.protected.is_match(path) || self.runs_at_push(path).is_some()
+    }
+
+    /// The service that runs this path at the push, unless the repository allows it.
+    fn runs_at_push(&self, path: &str) -> Option<&'static str> {
+        let first = self.at_push.matches(path).into_iter().min().filter(|_| !self.allowed.is_match(path))?;
+        globs().nth(first).map(|(service, _)| service)
     }
 
     fn check(&self, file: &FileChange, found: &mut Vec<Violation>) {
         for path in file.both_paths().filter(|path| self.protected.is_match(path)) {
             found.push(Violation::Protected { path: path.to_owned() });
+        }
+        for path in file.both_paths().filter(|path| !self.protected.is_match(path)) {
+            // Through a link, a folder of another name is the service's.
+            let inside = (file.mode == FileMode::Link).then(|| format!("{path}/x"));
+            let service = self.runs_at_push(path).or_else(|| self.runs_at_push(&inside?));
+            found.extend(service.map(|service| Violation::RunsAtPush { path: path.to_owned(), service }));
         }
         let path = || file.path.clone();
         if file.mode == FileMode::Gitlink {
@@ -183,6 +207,13 @@ pub enum Violation {
         /// The path.
         path: String,
     },
+    /// A file that a service runs at the push is changed, on either side of a rename.
+    RunsAtPush {
+        /// The path.
+        path: String,
+        /// The service.
+        service: &'static str,
+    },
     /// A path that the profile may not change.
     OutsideProfile {
         /// The path.
@@ -229,6 +260,11 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Protected { path } => write!(f, "`{path}` is protected"),
+            Self::RunsAtPush { path, service } => write!(
+                f,
+                "`{path}` is protected, since {service} runs it at the push: `protected = [\"!{path}\"]` in `.github/hob.toml` \
+                 allows it"
+            ),
             Self::OutsideProfile { path } => write!(f, "`{path}` is not among the paths that the profile may change"),
             Self::Gitlink { path } => write!(f, "`{path}` is a link to another repository's commit"),
             Self::LinkOut { path, target } => write!(f, "`{path}` is a link out of the repository, to `{target}`"),
@@ -300,12 +336,57 @@ mod tests {
         assert!(judged(moved, HobFiles::Allowed).is_empty());
     }
 
+    /// Attack corpus K143.
+    #[test]
+    fn what_a_service_runs_at_the_push_is_protected_unless_the_repository_says_otherwise() {
+        let diff = |path: &str, mode| Diff { files: vec![FileChange { mode, ..file(path) }], ..Diff::default() };
+        let judged = |own: &[&str], path: &str, mode| {
+            let own: Vec<String> = own.iter().map(ToString::to_string).collect();
+            DiffPolicy::new(&own, HobFiles::Protected, 5, 100).unwrap().violations(&diff(path, mode)).len()
+        };
+        for (_, glob) in globs() {
+            // One path of each glob.
+            let path = glob.replace("**/", "a/b/").replace("/**", "/a/b").replace('*', "x");
+            let path = match path.split_once('{') {
+                Some((before, rest)) => format!("{before}{}", rest.split([',', '}']).next().unwrap()),
+                None => path,
+            };
+            for path in [path.clone(), path.to_uppercase()] {
+                assert_eq!(judged(&[], &path, FileMode::File), 1, "{glob}: {path}");
+                assert_eq!(judged(&[], &path, FileMode::Link), 1, "{glob}: {path}");
+                assert_eq!(judged(&[&format!("!{path}")], &path, FileMode::File), 0, "{glob}: {path}");
+            }
+            let alikes = match glob.strip_prefix("**/") {
+                Some(name) if name.starts_with(['*', '.']) => vec![format!("{path}_")],
+                Some(_) => vec![path.replace("a/b/", "a/b/x"), path.replace("a/b/", "a/b-")],
+                None => vec![format!("docs/{path}"), format!("x{path}"), path.replace('/', "-") + "_"],
+            };
+            for alike in alikes {
+                assert_eq!(judged(&[], &alike, FileMode::File), 0, "{glob}: {alike}");
+            }
+        }
+        for folder in [".circleci", ".buildkite", ".GITHUB/actions", ".gitea/workflows"] {
+            assert_eq!(judged(&[], folder, FileMode::Link), 1, "{folder}");
+            assert_eq!(judged(&[], folder, FileMode::File), 0, "{folder}");
+        }
+        // No exception reaches Hob's own files, or takes back what the repository protects.
+        assert_eq!(judged(&["!**"], ".github/workflows/ci.yml", FileMode::File), 1);
+        assert_eq!(judged(&["deploy/", "!deploy/"], "deploy/a", FileMode::File), 1);
+        assert_eq!(judged(&["!**/Jenkinsfile"], "a/Jenkinsfile", FileMode::File), 0);
+        assert_eq!(judged(&["!**/Jenkinsfile"], ".travis.yml", FileMode::File), 1);
+    }
+
     #[test]
     fn what_must_not_be_in_a_tree_is_named_without_its_value() {
         for (change, said) in [
             (FileChange { mode: FileMode::Gitlink, ..file("a") }, "`a` is a link to another repository's commit"),
             (FileChange { size: 101, ..file("a") }, "`a` has 101 bytes, the limit is 100"),
             (file("x/.env"), "`x/.env` is a file that holds secrets"),
+            (
+                file("Jenkinsfile"),
+                "`Jenkinsfile` is protected, since Jenkins runs it at the push: `protected = [\"!Jenkinsfile\"]` in \
+                 `.github/hob.toml` allows it",
+            ),
         ] {
             assert_eq!(judged(change, HobFiles::Protected), [said]);
         }
