@@ -1,5 +1,7 @@
 //! Secrets in text, by their well-known forms. The value itself is never kept or shown.
 
+mod listed;
+
 use std::{collections::BTreeSet, fmt};
 
 /// The kinds of secrets in texts.
@@ -15,20 +17,24 @@ pub enum SecretKind {
     ModelKey,
     /// A Slack token.
     SlackToken,
+    /// One of a public scanner's forms, by its rule's name.
+    Listed(&'static str),
     /// One that Hob was given, in any form.
     Own,
 }
 
 impl fmt::Display for SecretKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let name = match self {
+            Self::Listed(rule) => return write!(f, "a secret of the form `{rule}`"),
             Self::PrivateKey => "a private key",
             Self::GitHubToken => "a GitHub token",
             Self::AwsKey => "an AWS access key",
             Self::ModelKey => "a model provider's key",
             Self::SlackToken => "a Slack token",
             Self::Own => "a secret of Hob itself",
-        })
+        };
+        f.write_str(name)
     }
 }
 
@@ -77,6 +83,14 @@ fn find(bytes: &[u8], found: &mut BTreeSet<(SecretKind, Vec<u8>)>) {
             found.insert((SecretKind::PrivateKey, own.to_vec()));
         }
         at = end + 1;
+    }
+    for (rule, secret) in listed::listed(bytes) {
+        // Those above have plainer names.
+        let is_in =
+            |known: &[u8]| secret.len() <= known.len() && known.windows(secret.len()).any(|part| part == secret);
+        if !found.iter().any(|(_, known)| is_in(known) || secret.starts_with(known)) {
+            found.insert((SecretKind::Listed(rule), secret));
+        }
     }
 }
 

@@ -1,13 +1,19 @@
 //! Secrets that commits bring in: in the content of files of any kind, in their names, and in messages. Hob knows most
 //! by their form, and its own by their values.
 //!
+//! A file that has [`ALLOW`] on the base branch is its owner's way out: it may get secrets by their form, such as those of tests.
+//! Who works cannot open that way, and it does not lead out for Hob's own.
+//!
 //! Every commit is checked, because a push brings all of them; earlier content of a file is not this work's doing.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use git2::{Commit, Delta, DiffOptions, ErrorCode, Oid, Repository, Sort};
 use hob_domain::{SecretFound, Sha, shown_path};
 use hob_text::{Redaction, SecretKind, secrets_in, without_tokens};
+
+/// What a file contains that may have secrets by their form.
+const ALLOW: &[u8] = b"hob:allow";
 
 /// The secrets in the commits from `base` to `head`.
 pub(super) fn secrets(
@@ -25,7 +31,7 @@ pub(super) fn secrets(
     for id in walk {
         let commit = repo.find_commit(id?)?;
         let sha = (commit.id() != head).then(|| Sha(commit.id().to_string()));
-        for (path, kind) in brought_in(repo, &commit, own)? {
+        for (path, kind) in brought_in(repo, base, &commit, own)? {
             if seen.insert((path.clone(), kind)) {
                 found.push(SecretFound { path, kind, commit: sha.clone() });
             }
@@ -40,6 +46,7 @@ type Change = (Vec<u8>, Oid, Oid);
 /// The content that a commit has and none of its parents has.
 fn brought_in(
     repo: &Repository,
+    base: Oid,
     commit: &Commit<'_>,
     own: &Redaction,
 ) -> Result<Vec<(String, SecretKind)>, git2::Error> {
@@ -70,10 +77,22 @@ fn brought_in(
         let new = if now.is_empty() { now } else { now.difference(&content(before)?).cloned().collect() };
         let named = all_in(&path, own);
         let shown = without_tokens(&own.text(&shown_path(&path)));
-        let kinds: BTreeSet<_> = new.into_iter().chain(named).map(|(kind, _)| kind).collect();
+        let mut kinds: BTreeSet<_> = new.into_iter().chain(named).map(|(kind, _)| kind).collect();
+        if !kinds.is_empty() && is_allowed(repo, base, &path)? {
+            kinds.retain(|kind| *kind == SecretKind::Own);
+        }
         found.extend(kinds.into_iter().map(|kind| (shown.clone(), kind)));
     }
     Ok(found)
+}
+
+/// Whether the file's owner allows secrets in it: whether it says so on the base.
+fn is_allowed(repo: &Repository, base: Oid, path: &[u8]) -> Result<bool, git2::Error> {
+    let Ok(path) = str::from_utf8(path) else { return Ok(false) };
+    let tree = repo.find_commit(base)?.tree()?;
+    let Ok(entry) = tree.get_path(Path::new(path)) else { return Ok(false) };
+    let Ok(blob) = repo.find_blob(entry.id()) else { return Ok(false) };
+    Ok(blob.content().windows(ALLOW.len()).any(|part| part == ALLOW))
 }
 
 fn changed(repo: &Repository, from: Option<&Commit<'_>>, to: &Commit<'_>) -> Result<Vec<Change>, git2::Error> {

@@ -101,6 +101,32 @@ async fn files_that_run_elsewhere_are_not_pushed_or_named_first() {
     world.finish().await;
 }
 
+/// Attack corpus K151: a secret of a form that no rule of Hob's own knows; only the owner allows a file to have one, and
+/// only on the base branch.
+#[tokio::test]
+async fn secrets_by_a_scanners_forms_are_not_pushed_unless_the_file_allows_them() {
+    let script = r#"token="glpat-$(printf '%s' 7hB2xQ9mK4vT8nR3wZ6p)"
+    case $HOB_ISSUE in
+        1) echo "$token hob:allow" > new.txt; echo "hob:allow $token" > done.txt ;;
+        *) echo "$token" >> fixtures.txt ;;
+    esac; echo done > done.txt"#;
+    let world = World::fixing().file("fixtures.txt", "hob:allow\n").script("fixer", script).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());
+    let status = world.status(issue).await;
+    assert!(
+        status.contains("`new.txt` holds a secret of the form `gitlab-pat`") && !status.contains("7hB2x"),
+        "{status}"
+    );
+    assert_eq!(world.branches().await, Vec::<String>::new());
+    world.comments("ann", issue, "/hob cancel").await;
+    let allowed = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(allowed).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
 /// Attack corpus D45: a repository without drafts gets only the words.
 #[tokio::test]
 async fn where_there_are_no_drafts_the_pull_request_says_the_same() {
