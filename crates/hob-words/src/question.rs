@@ -2,10 +2,9 @@
 
 use hob_domain::{
     AskedComment, BlockCode, Blocked, Budgets, Controlled, OWN_MARK, Record, State, approval_words, dollars,
-    without_quotes,
 };
 use hob_text::{
-    clip, inert_line,
+    authored, clip, inert_line,
     markup::{line, person},
 };
 
@@ -64,7 +63,7 @@ pub fn closed_question_body(record: &Record, asked: AskedComment) -> String {
         line(&mut text, &format!("\n{}", said("Question", question.trim())));
     }
     if let Some(answer) = answer {
-        let words = approved.map_or_else(|| without_quotes(&answer.text), str::to_owned);
+        let words = approved.map_or_else(|| authored(&answer.text), str::to_owned);
         match (words.trim(), approved) {
             ("", Some(_)) => {}
             ("", None) => line(&mut text, &format!("\n{}", said("Answer", "try again as it is"))),

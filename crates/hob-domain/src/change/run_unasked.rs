@@ -8,21 +8,18 @@
 use crate::Diff;
 
 /// Names of such files, in lower case, in any folder.
-const FILES: [&str; 143] = [
+const FILES: [&str; 140] = [
     // What a build, an installation, a test or an interpreter runs before anything else.
     "action.yaml",
     "action.yml",
     "binding.gyp",
     "build.rs",
     "composer.json",
-    "conftest.py",
     "deno.json",
     "deno.jsonc",
     "directory.build.props",
     "directory.build.targets",
     "gemfile",
-    "go.mod",
-    "go.work",
     "package.json",
     "package.swift",
     "podfile",
@@ -245,10 +242,8 @@ mod tests {
             "sub/CLAUDE.md",
             ".cursorrules",
             ".gitattributes",
-            "conftest.py",
             "gradlew",
             "gradle/wrapper/x.jar",
-            "go.mod",
             "Gemfile",
             "composer.json",
             "renovate.json",
