@@ -187,7 +187,10 @@ async fn a_day_of_thirty_issues_and_five_people_leaves_nobody_without_an_answer(
         // Of the same base's checks the second one's result is remembered.
         settings.add_filter("passed earlier", "passed");
         for (pull, issue) in pulls {
-            settings.add_filter(&format!("(#\u{200b}?|pull/|Pull request ){pull}\\b"), format!("$1[of {issue}]"));
+            settings.add_filter(
+                &format!("(#\u{200b}?|pull/|Pull request |hob verify ){pull}\\b"),
+                format!("$1[of {issue}]"),
+            );
         }
         let _settings = settings.bind_to_scope();
         insta::assert_snapshot!("simulated_day", told);

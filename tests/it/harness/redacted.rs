@@ -4,6 +4,7 @@
 pub(crate) fn redacted() -> impl Drop {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"\b[0-9a-f]{40}\b", "[commit]");
+    settings.add_filter(r"\b[0-9a-f]{64}\b", "[digest]");
     settings.add_filter(r"`[0-9a-f]{7,12}`", "`[commit]`");
     settings.add_filter(
         r"(issuecomment-|pullrequestreview-|discussion_r|hob:question (?:closed )?|hob:report )\d+",
