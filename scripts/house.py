@@ -76,6 +76,7 @@ BY_PATH = {
         "crates/hob-agent/src/session/reader.rs",
         "crates/hob-agent/src/session/store.rs",
         "crates/hob-agent/src/session/writer.rs",
+        "crates/hob-worker/src/earlier_checks.rs",
         "crates/hob-worker/src/spend_journal.rs",
         "crates/hob-workspace/src/mirror.rs",
         "crates/hob-workspace/src/prepared.rs",

@@ -303,7 +303,10 @@ mod tests {
                 let tag = &html[at..=at + html[at..].find('>').unwrap()];
                 let name = tag.trim_start_matches(['<', '/']).split([' ', '>']).next().unwrap();
                 let link = tag.strip_prefix("<a href=\"").map(|rest| rest.split('"').next().unwrap());
-                let known = match link {
+                // A fence's word may be anything that stays within its quotes.
+                let language = tag.strip_prefix("<code class=\"language-").and_then(|rest| rest.strip_suffix("\">"));
+                let is_language = language.is_some_and(|language| !language.contains('"'));
+                let known = is_language || match link {
                     Some(to) => to.starts_with("http") || to.starts_with('#') || to.starts_with("/a/b/issues/"),
                     None => KEPT.contains(&tag) || (TAGS.contains(&name) && !tag.contains(['"', '=', ' '])) || ["<hr />", "<br />"].contains(&tag),
                 };

@@ -39,6 +39,7 @@ mod bounded_names;
 mod corrections;
 mod counters;
 mod decision;
+mod earlier_checks;
 mod error;
 mod event;
 pub mod explain;

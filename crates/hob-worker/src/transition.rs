@@ -146,6 +146,7 @@ pub(super) async fn acquire_and_end(
 /// Releases the lease, after the issue's share of the day is settled.
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     settle_what_is_left(worker, held).await?;
+    worker.earlier_checks.forget(held.issue.number).await;
     Ok(worker.forge.ledger().release(&held.lease).await?)
 }
 

@@ -16,8 +16,8 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, counters::record_event, memory::WorkerMemory, spend_journal::SpendJournal,
-    webhook::Receiver,
+    EventSink, WorkError, WorkEvent, counters::record_event, earlier_checks::EarlierChecks, memory::WorkerMemory,
+    spend_journal::SpendJournal, webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -77,6 +77,7 @@ pub struct Worker {
     pub(super) id: WorkerId,
     pub(super) cancel: CancellationToken,
     pub(super) spend_journal: Arc<SpendJournal>,
+    pub(super) earlier_checks: Arc<EarlierChecks>,
     pub(super) memory: Arc<WorkerMemory>,
     /// The receiver of notifications; `None` if there is none.
     pub(super) receiver: Option<Arc<Receiver>>,
@@ -125,6 +126,7 @@ impl Worker {
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
         let executor = Executor::new(sessions, parts.settings.executor.clone());
         let spend_journal = Arc::new(SpendJournal::new(&parts.state_dir, parts.forge.repo()));
+        let earlier_checks = EarlierChecks::new(&parts.state_dir, parts.forge.repo(), secrets.clone());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
@@ -147,6 +149,7 @@ impl Worker {
             id: parts.id,
             cancel: parts.cancel,
             spend_journal,
+            earlier_checks: Arc::new(earlier_checks),
             memory,
             receiver: parts.webhook.map(Receiver::new).transpose()?.map(Arc::new),
             sweep: Arc::default(),

@@ -1,9 +1,11 @@
 //! The repository's checks, before and after the work.
 
+use std::time::Duration;
+
 use hob_domain::State;
 use serde_json::json;
 
-use crate::harness::{Builder, World, redacted};
+use crate::harness::{AT_THE_GATE, Builder, Gate, World, redacted, run};
 
 #[tokio::test]
 async fn a_failed_check_goes_back_to_the_agent_and_the_second_round_mends_it() {
@@ -37,6 +39,34 @@ async fn checks_that_passed_on_a_base_are_not_run_on_it_for_the_next_issue() {
     };
     says(0, "passed");
     says(1, "passed earlier");
+    world.finish().await;
+}
+
+/// The worker dies in the third of the four runs: the next one, on its machine, makes that one and the fourth.
+#[tokio::test]
+async fn what_was_run_before_a_worker_died_is_not_run_again() {
+    let check = format!(
+        "echo run >> {{DIR}}/ran; [ $(wc -l < {{DIR}}/ran) != 3 ] || {{ {} true; }}; \
+         test ! -e tests/test_done || test -f done",
+        AT_THE_GATE.trim_end().to_owned() + ";"
+    );
+    let script = "mkdir -p tests; touch tests/test_done; echo done > done";
+    let rules = format!("checks = ['''{check}''']\n");
+    let world = World::with_agent(script).file(".github/hob.toml", &rules).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done", "").await;
+    let dead = world.worker("one").await;
+    tokio::select! {
+        _ = run(&dead) => panic!("its check waits until it dies"),
+        () = gate.reached() => {}
+    }
+    drop(dead);
+    world.forge.advance(world.settings.lease.duration + world.settings.lease.skew + Duration::from_secs(2));
+    assert_eq!(run(&world.worker("one").await).await.worked, 1, "{:?}", world.failures());
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(body.contains("**Proven**, by check"), "{body}");
+    let ran = std::fs::read_to_string(world.dir().join("ran")).unwrap();
+    assert_eq!(ran.lines().count(), 5, "{:?}", world.history(issue).await);
     world.finish().await;
 }
 

@@ -14,6 +14,7 @@ use crate::{
         check_job::CheckJob,
         set_up::{SetUp, last_lines, set_up},
     },
+    earlier_checks::CheckInputs,
 };
 
 /// The folder of test runners' reports in the checks' home.
@@ -27,13 +28,30 @@ pub(super) async fn checks_on(
     on: CheckedCommit,
     time: Duration,
 ) -> Result<Vec<CheckResult>, WorkError> {
-    let results = these_checks_on(worker, job, sha, on, &job.rules.checks, time).await?;
-    if results.is_empty() {
+    if job.rules.checks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (issue, rules, tree) = (job.number(), job.rules, job.checkout.tree(sha).await?);
+    let inputs = CheckInputs {
+        tree: &tree,
+        base: job.checkout.base(),
+        checks: &rules.checks,
+        setup: &rules.setup,
+        hosts: &check_hosts(worker, rules),
+        tier: worker.children.sandbox.tier(),
+        environment: &worker.children.environment,
+    };
+    let is_between = matches!(on, CheckedCommit::Needed | CheckedCommit::Kept);
+    // What failed is run again: the machine may have been at fault. Between base and head a failure is what is looked for.
+    let counts = |results: &Vec<CheckResult>| is_between || results.iter().all(CheckResult::passed);
+    if let Some(results) = worker.earlier_checks.of(issue, &inputs).await.filter(counts) {
+        worker.progress(issue, &format!("checks on the {on}: they ran on this tree earlier in the attempt"));
         return Ok(results);
     }
-    // A failure between base and head is what is looked for, or is told with what it shows.
-    let is_told = matches!(on, CheckedCommit::Base | CheckedCommit::Head);
-    for failed in results.iter().filter(|check| is_told && check.failed()) {
+    let results = these_checks_on(worker, job, sha, on, &rules.checks, time).await?;
+    worker.earlier_checks.keep(issue, &inputs, &results).await;
+    // Between base and head it is told with what it shows.
+    for failed in results.iter().filter(|check| !is_between && check.failed()) {
         tell(worker, job, failed);
     }
     let passed = results.iter().filter(|check| check.passed()).count();
