@@ -95,10 +95,14 @@ impl Play {
                 continue;
             }
             let has_died = self.died > 0 || self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none();
-            // What is said when the work is published is heard by the next poll, also where the run was shorter than the moment of
-            // the death.
-            if has_died || self.scenario.says_at_work().is_some() {
+            // What is said when the work is published is heard by the next poll. A run that was shorter than the moment of its
+            // death has none.
+            if has_died {
                 self.come_to_rest().await;
+            } else if self.scenario.says_at_work().is_some() {
+                let did_not_come = std::mem::take(&mut self.deaths);
+                self.come_to_rest().await;
+                self.deaths = did_not_come;
             }
         }
         // A machine that came back has what the forge did not take of it.
