@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use hob_agent::{Confined, Home};
 use hob_config::RepositorySettings;
-use hob_domain::{CheckResult, Flakes, Lesson, Sha};
+use hob_domain::{CheckResult, Lesson, Sha};
 use hob_process::Folder;
 use hob_workspace::{CheckLimits, report_variables, run_checks};
 
@@ -59,7 +59,7 @@ pub(super) async fn checks_on(
     Ok(results)
 }
 
-/// Runs these checks on a commit, for `time` at most. A set-up step that failed comes first.
+/// Runs these checks, at least one, on a commit, for `time` at most. A set-up step that failed comes first.
 pub(super) async fn these_checks_on(
     worker: &Worker,
     job: &CheckJob<'_>,
@@ -68,9 +68,6 @@ pub(super) async fn these_checks_on(
     checks: &[String],
     time: Duration,
 ) -> Result<Vec<CheckResult>, WorkError> {
-    if checks.is_empty() {
-        return Ok(Vec::new());
-    }
     let set_up = set_up(worker, job, sha).await?;
     let folder = job.checkout.proof(sha).await?;
     // Nothing that an agent or another check left in a home reaches it.
@@ -100,11 +97,6 @@ pub(super) async fn these_checks_on(
         }
     }
     Ok(results)
-}
-
-/// The flakes that the repository's record knows.
-pub(super) fn known_flakes(worker: &Worker) -> Flakes {
-    worker.forge.repository_ledger().known().map(|record| record.flakes).unwrap_or_default()
 }
 
 /// Asks test runners for reports, in a folder of the checks' home. Without one, their output has to tell.

@@ -107,7 +107,7 @@ impl Making<'_> {
             return Ok(Made::Not(NotMade::NoTime));
         }
         let results = checks_on(self.worker, self.job, &commit, name, left).await?;
-        let reruns = Reruns { worker: self.worker, job: self.job, ends: self.ends };
+        let reruns = Reruns::new(self.worker, self.job, self.ends);
         let results = reruns.between(&commit, name, results, evidence).await?;
         let why = why_nothing(&results, &self.job.rules.checks);
         Ok(why.map_or_else(|| Made::Run(results.into()), Made::Not))

@@ -8,16 +8,13 @@
 //! - Each run has all checks up to the one that failed, in their order, in a fresh folder and home: a check may need what those
 //!   before it leave.
 
-use hob_domain::{CheckResult, CheckRun, Evidence, FlakeName, Rate, Sha, TestEnd};
+use hob_domain::{CheckResult, CheckRun, Evidence, FlakeName, Flakes, Rate, Sha, TestEnd};
 use hob_proof::{FEW, Next, ON_BASE, next, reruns_of};
 use tokio::time::Instant;
 
 use crate::{
     CheckedCommit, WorkError, WorkEvent, Worker,
-    attempt::{
-        check_job::CheckJob,
-        checks_run::{known_flakes, these_checks_on},
-    },
+    attempt::{check_job::CheckJob, checks_run::these_checks_on},
 };
 
 /// The evidence of this head after each check that failed there, and not on the base, was run again.
@@ -27,7 +24,7 @@ pub(super) async fn run_again(
     head: &Sha,
     evidence: Evidence,
 ) -> Result<Evidence, WorkError> {
-    let reruns = Reruns { worker, job, ends: Instant::now() + worker.settings.proof_time };
+    let reruns = Reruns::new(worker, job, Instant::now() + worker.settings.proof_time);
     let base = evidence.base;
     let was_red = |check: &CheckResult| base.iter().any(|base| base.command == check.command && base.failed());
     let results = reruns.settled(head, CheckedCommit::Head, evidence.head, |check| !was_red(check)).await?;
@@ -47,11 +44,11 @@ pub(super) async fn base_again(
     job: &CheckJob<'_>,
     mut results: Vec<CheckResult>,
 ) -> Result<Vec<CheckResult>, WorkError> {
-    let reruns = Reruns { worker, job, ends: Instant::now() + worker.settings.proof_time };
-    let (base, known) = (job.checkout.base().clone(), known_flakes(worker));
+    let reruns = Reruns::new(worker, job, Instant::now() + worker.settings.proof_time);
+    let base = job.checkout.base().clone();
     for result in results.iter_mut().filter(|result| result.failed() && result.says_something()) {
         let command = result.command.clone();
-        let rate = known.rate(&FlakeName { check: command.clone(), test: None });
+        let rate = reruns.known.rate(&FlakeName { check: command.clone(), test: None });
         for _ in 0..if rate.failed > 0 { reruns_of(rate) } else { FEW } {
             let runs = reruns.run(&base, CheckedCommit::Base, &[&command]).await?;
             let run = runs.into_iter().find(|run| run.command == command);
@@ -67,13 +64,20 @@ pub(super) async fn base_again(
 
 /// Reruns within their time.
 pub(super) struct Reruns<'a> {
-    pub(super) worker: &'a Worker,
-    pub(super) job: &'a CheckJob<'a>,
+    worker: &'a Worker,
+    job: &'a CheckJob<'a>,
     /// When their time is over.
-    pub(super) ends: Instant,
+    ends: Instant,
+    /// What the repository's record knows.
+    known: Flakes,
 }
 
-impl Reruns<'_> {
+impl<'a> Reruns<'a> {
+    pub(super) fn new(worker: &'a Worker, job: &'a CheckJob<'a>, ends: Instant) -> Self {
+        let known = worker.forge.repository_ledger().known().map(|record| record.flakes).unwrap_or_default();
+        Self { worker, job, ends, known }
+    }
+
     /// The results of a run between base and head after the checks that may be flakes were run again. A test that passed in one of
     /// these says nothing of the need for the change.
     pub(super) async fn between(
@@ -83,8 +87,7 @@ impl Reruns<'_> {
         results: Vec<CheckResult>,
         evidence: &Evidence,
     ) -> Result<Vec<CheckResult>, WorkError> {
-        let known = known_flakes(self.worker);
-        let is_flaky = |check: &CheckResult| known.iter().any(|flake| flake.name.check == check.command);
+        let is_flaky = |check: &CheckResult| self.known.iter().any(|flake| flake.name.check == check.command);
         let was_green =
             |check: &CheckResult| evidence.base.iter().any(|base| base.command == check.command && base.passed());
         // What fails without the change is wanted.
@@ -158,12 +161,11 @@ impl Reruns<'_> {
     }
 
     fn next(&self, failed: &CheckResult, again: &[CheckResult]) -> Next {
-        let known = known_flakes(self.worker);
-        let here = known.rates_on_base(self.job.base_runs.lock().iter());
+        let here = self.known.rates_on_base(self.job.base_runs.lock().iter());
         let again: Vec<&CheckResult> = again.iter().filter(|run| run.command == failed.command).collect();
         next(failed, &again, |test| {
             let name = FlakeName { check: failed.command.clone(), test: test.map(str::to_owned) };
-            known.rate(&name).and(here.get(&name).copied().unwrap_or_default())
+            self.known.rate(&name).and(here.get(&name).copied().unwrap_or_default())
         })
     }
 
@@ -177,7 +179,7 @@ impl Reruns<'_> {
 
     /// How often a check failed on unchanged code.
     fn on_bases(&self, command: &str) -> Rate {
-        let known = known_flakes(self.worker).rate(&FlakeName { check: command.to_owned(), test: None });
+        let known = self.known.rate(&FlakeName { check: command.to_owned(), test: None });
         known.and(self.on_base(command))
     }
 
