@@ -225,6 +225,15 @@ impl ReviewLog {
         }
     }
 
+    /// Adds events to the round under way, which is counted already.
+    pub(crate) fn join(&mut self, events: impl Iterator<Item = ReviewEvent>) {
+        for event in events {
+            if !self.round.contains(&event) {
+                self.round.push(event);
+            }
+        }
+    }
+
     /// How long to wait since the last round before the next one for a base that conflicts: nobody can answer why a base
     /// moves, so after `limit` rounds each pause is twice as long as the one before.
     fn base_pause(&self, limit: u32) -> Duration {

@@ -309,6 +309,15 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
 }
 
 impl Record {
+    /// An agent has these unread words. They belong to the round under way: whoever takes it over has to know them.
+    fn heard(&mut self, is_heard: impl Fn(&CommentId) -> bool) {
+        let (heard, unread): (Vec<_>, Vec<_>) = self.commands.unread.drain(..).partition(is_heard);
+        self.commands.unread = unread;
+        if self.review.is_under_way() {
+            self.review.join(heard.into_iter().map(|comment| ReviewEvent::Comment(comment.0)));
+        }
+    }
+
     /// Adds what the holder of the lease learned.
     pub fn note(&mut self, note: Note) {
         match note {
@@ -320,9 +329,9 @@ impl Record {
             Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
             Note::Briefed(newest) => {
                 self.commands.briefed = Some(newest);
-                self.commands.unread.retain(|unread| *unread > newest);
+                self.heard(|unread| *unread <= newest);
             }
-            Note::Heard(heard) => self.commands.unread.retain(|unread| !heard.contains(unread)),
+            Note::Heard(heard) => self.heard(|unread| heard.contains(unread)),
             Note::Base(base) => self.work.base = Some(base),
             Note::Routed(route) => {
                 // The previous profile's hand-off does not apply to a new one, unless an investigation led to it.
@@ -979,5 +988,22 @@ pub(crate) mod tests {
         assert_eq!((record.spend.usd_micros, record.failure.mark.as_deref()), (10, Some("f")));
         assert!(record.work.pushed_branch().is_some() && record.work.checklist.is_some());
         assert_eq!((record.comments.status, record.work.head), (Some(CommentId(3)), Some(Sha("h".to_owned()))));
+    }
+
+    /// Words that an agent has in a round are the round's: its worker may die before they have an effect.
+    #[test]
+    fn words_that_an_agent_has_belong_to_the_round() {
+        let unread = vec![CommentId(7), CommentId(8), CommentId(9)];
+        let mut record = record_at(State::InProgress);
+        record.commands.unread.clone_from(&unread);
+        let mut alone = record.clone();
+        record.review.begin(vec![failed_check()], Sha("h".to_owned()));
+        for record in [&mut record, &mut alone] {
+            record.note(Note::Briefed(CommentId(7)));
+            record.note(Note::Heard(vec![CommentId(8), CommentId(7)]));
+            assert_eq!(record.commands.unread, [CommentId(9)]);
+        }
+        assert_eq!(record.review.round, [failed_check(), ReviewEvent::Comment(7), ReviewEvent::Comment(8)]);
+        assert!(!alone.review.is_under_way(), "a first attempt's brief has all comments");
     }
 }

@@ -77,8 +77,7 @@ async fn review_brief(inbox: &Inbox<'_>, issue: &Issue) -> Result<ReviewBrief, W
                 brief.comments.push((id, said.author.login.clone(), words.to_owned()));
             }
         }
-    }
-    if record.commands.unread.iter().any(|unread| events.contains(&ReviewEvent::Comment(unread.0))) {
+        // Also those that an earlier attempt gave to its agent: it may have ended before the words had an effect.
         for said in inbox.for_brief(issue).await? {
             if events.contains(&ReviewEvent::Comment(said.comment.0)) {
                 brief.comments.push((said.comment.0, said.author.login, said.body));

@@ -26,7 +26,7 @@ use self::{
     death::{Moment, Side, until},
     scenario::Scenario,
 };
-use crate::harness::{Books, Gate, Machine, Turnstile, World, in_virtual_time, run};
+use crate::harness::{Books, Gate, Machine, Turnstile, World, in_virtual_time};
 
 /// Passes of the workers that come after; more of them means that they never come to rest.
 const PASSES_MAX: usize = 8;
@@ -91,18 +91,13 @@ impl Play {
         for turn in 0..self.scenario.turns() {
             self.scenario.deed(&self.world, turn).await;
             if turn < self.scenario.first_deadly() {
-                run(&self.world.worker("before").await).await;
+                self.run_before().await;
                 continue;
             }
             let has_died = self.died > 0 || self.run_mortal(MORTAL, self.scenario.stops_after(turn)).await.is_none();
-            // What is said when the work is published is heard by the next poll. A run that was shorter than the moment of its
-            // death has none.
-            if has_died {
+            // What is said when the work is published is heard by the next poll.
+            if has_died || self.scenario.says_at_work().is_some() {
                 self.come_to_rest().await;
-            } else if self.scenario.says_at_work().is_some() {
-                let did_not_come = std::mem::take(&mut self.deaths);
-                self.come_to_rest().await;
-                self.deaths = did_not_come;
             }
         }
         // A machine that came back has what the forge did not take of it.
@@ -123,6 +118,13 @@ impl Play {
         if let Err(wrong) = wrong {
             panic!("{wrong}: {:#?} {:?}", self.world.history(1).await, self.books);
         }
+    }
+
+    /// One pass of a worker that does not die.
+    async fn run_before(&mut self) {
+        let deaths = std::mem::take(&mut self.deaths);
+        self.run_mortal("before", None).await.expect("nothing kills it");
+        self.deaths = deaths;
     }
 
     /// One pass of a worker; `None` if it died.
@@ -229,7 +231,7 @@ fn trace(scenario: Scenario, deaths: &[Moment]) -> Trace {
         for turn in 0..scenario.turns() {
             scenario.deed(&play.world, turn).await;
             if turn < scenario.first_deadly() {
-                run(&play.world.worker("before").await).await;
+                play.run_before().await;
                 continue;
             }
             if play.run_mortal(MORTAL, scenario.stops_after(turn)).await.is_none() {
@@ -345,6 +347,7 @@ deaths! {
     a_worker_may_die_anywhere_in_a_pause: crash(Paused),
     a_worker_may_die_anywhere_over_words_at_work: crash(HeardAtWork),
     a_worker_may_die_anywhere_over_words_at_publication: crash(HeardAtPublication),
+    a_worker_may_die_anywhere_in_the_round_of_words: crash(RoundOfWords),
     a_worker_may_die_anywhere_over_a_stop_at_work: crash(ToldOffAtWork),
     a_worker_may_die_anywhere_over_a_change_of_mind: crash(MindChanged),
     a_worker_may_die_anywhere_over_the_rules_of_a_house: crash(House),

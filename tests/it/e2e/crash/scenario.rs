@@ -50,6 +50,8 @@ pub(super) enum Scenario {
     HeardAtWork,
     /// The same when the pull request is about to be opened.
     HeardAtPublication,
+    /// The same, and the round that their words begin is deadly.
+    RoundOfWords,
     /// A person says stop while the agent works.
     ToldOffAtWork,
     /// A person ends the work instead of an answer, and then answers after all.
@@ -183,7 +185,7 @@ impl Scenario {
             Self::Split => splitting(),
             Self::SpentUp => spending(),
             Self::Journaled => journaling(),
-            Self::HeardAtWork | Self::HeardAtPublication | Self::ToldOffAtWork => heeding(),
+            Self::HeardAtWork | Self::HeardAtPublication | Self::RoundOfWords | Self::ToldOffAtWork => heeding(),
             Self::Planned => {
                 let plan = billed(r#""outcome":"done","summary":"Steps:\n- Make it\nFiles:\n- done.txt""#);
                 let script = format!(
@@ -230,6 +232,7 @@ impl Scenario {
             | Self::Paused
             | Self::HeardAtWork
             | Self::HeardAtPublication
+            | Self::RoundOfWords
             | Self::ToldOffAtWork
             | Self::MindChanged
             | Self::House
@@ -262,7 +265,8 @@ impl Scenario {
             | Self::BaseMoved
             | Self::Split
             | Self::Journaled => 2,
-            Self::AskedAgain | Self::Paused => 3,
+            // One in which the words get their reaction, and one for their round.
+            Self::AskedAgain | Self::Paused | Self::RoundOfWords => 3,
         }
     }
 
@@ -296,7 +300,7 @@ impl Scenario {
             | Self::Journaled
             | Self::MindChanged
             | Self::BaseMoved => 1,
-            Self::AskedAgain => 2,
+            Self::AskedAgain | Self::RoundOfWords => 2,
         }
     }
 
@@ -395,7 +399,7 @@ impl Scenario {
             (Self::House, _) => turns_green(world).await,
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
-            (Self::Stopped, _) => {}
+            (Self::Stopped | Self::RoundOfWords, _) => {}
             (Self::Journaled, _) => assert_eq!(world.journaled(1).len(), 1, "one cost waits"),
             (
                 Self::Happy
@@ -415,7 +419,7 @@ impl Scenario {
     /// What a person says while the first agent works, and whether only when the pull request is about to be opened.
     pub(super) fn says_at_work(self) -> Option<&'static str> {
         match self {
-            Self::HeardAtWork | Self::HeardAtPublication => Some("In capitals, please."),
+            Self::HeardAtWork | Self::HeardAtPublication | Self::RoundOfWords => Some("In capitals, please."),
             Self::ToldOffAtWork => Some("Stop, please."),
             _ => None,
         }
@@ -430,7 +434,7 @@ impl Scenario {
         gate.reached().await;
         let at_publication = turnstile.stop_at_path("/pulls");
         let mut go = None;
-        if self == Self::HeardAtPublication {
+        if self != Self::HeardAtWork && self != Self::ToldOffAtWork {
             gate.open().await;
             go = Some(at_publication.await.unwrap());
         } else {
@@ -472,6 +476,7 @@ impl Scenario {
             | Self::Paused
             | Self::HeardAtWork
             | Self::HeardAtPublication
+            | Self::RoundOfWords
             | Self::MindChanged
             | Self::House
             | Self::BaseMoved
@@ -532,6 +537,7 @@ impl Scenario {
             | Self::Paused
             | Self::HeardAtWork
             | Self::HeardAtPublication
+            | Self::RoundOfWords
             | Self::MindChanged
             | Self::House
             | Self::HandedOver
