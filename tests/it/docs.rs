@@ -381,6 +381,66 @@ fn every_attack_that_a_test_names_is_explained() {
     assert!(missing.is_empty(), "docs/design/attacks.md does not say what {missing:?} mean");
 }
 
+/// The sections of docs/security.md that promise something.
+const PROMISING: [&str; 6] =
+    ["Who can direct Hob", "What an agent can do", "The sandbox", "What leaves", "Where secrets are", "What is pushed"];
+
+/// The rows of tables and the points of lists in these sections of a Markdown text.
+fn promises(page: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut lines = page.lines().skip_while(|line| !line.starts_with("## ")).peekable();
+    let mut promises = false;
+    while let Some(line) = lines.next() {
+        if let Some(section) = line.strip_prefix("## ") {
+            promises = PROMISING.contains(&section);
+        } else if lines.peek().is_some_and(|next| next.starts_with("|---")) || line.starts_with("|---") {
+            // A table's head.
+        } else if promises && (line.starts_with("| ") || line.starts_with("- ")) {
+            found.push(line.to_owned());
+        } else if let Some(point) = found.last_mut().filter(|_| promises && line.starts_with("  ")) {
+            *point = format!("{point} {}", line.trim());
+        }
+    }
+    found
+}
+
+#[test]
+fn each_promise_of_the_page_on_security_has_its_tests() {
+    let table = text("docs/design/attacks.md");
+    let kept = rows(table.split_once("\n## What security.md promises\n").unwrap().1);
+    let attacks: BTreeSet<String> =
+        rows(&table).into_iter().filter(|cells| cells.len() == 2).map(|mut c| c.remove(0)).collect();
+    let mut sources = Vec::new();
+    for folder in ["crates", "tests/it"] {
+        rust_files(&root().join(folder), &mut sources);
+    }
+    let is_test = |name: &str| {
+        let function = format!("fn {}(", name.rsplit("::").next().unwrap());
+        sources.iter().any(|source| source.contains(&function))
+    };
+    let promises = promises(&text("docs/security.md"));
+    assert!(promises.len() > 40, "{promises:#?}");
+    let mut wrong = Vec::new();
+    for promise in &promises {
+        let of_it = kept.iter().filter(|cells| promise.contains(&cells[0])).count();
+        if of_it != 1 {
+            wrong.push(format!("{of_it} rows are about: {promise}"));
+        }
+    }
+    for cells in kept.iter().skip(2) {
+        let [words, shown] = cells.as_slice() else { panic!("{cells:?}") };
+        if !promises.iter().any(|promise| promise.contains(words)) {
+            wrong.push(format!("docs/security.md does not say: {words}"));
+        }
+        for name in shown.split(", ").filter(|_| !shown.starts_with("not shown: ")) {
+            if !code(name).map_or_else(|| attacks.contains(name), is_test) {
+                wrong.push(format!("{words}: there is no {name}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "docs/design/attacks.md:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn releases_come_from_one_repository_and_its_release_workflow() {
     let source = text(".github/actions/hob/source");

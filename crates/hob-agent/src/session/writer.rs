@@ -257,6 +257,8 @@ pub(crate) fn now_ms() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn session(folder: &Path) -> Session {
@@ -276,6 +278,16 @@ mod tests {
 
     fn note(text: &str) -> SessionEvent {
         SessionEvent::Noted { text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_transcript_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let sessions = folder.path().join("s");
+        let session = session(&sessions);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&sessions), mode(&sessions.join(TRANSCRIPT))), (0o700, 0o600));
+        drop(session);
     }
 
     #[test]

@@ -309,7 +309,7 @@ pub fn apply(record: &Record, transition: Transition, now: Timestamp) -> Result<
 }
 
 impl Record {
-    /// An agent has these unread words. They belong to the round under way: whoever takes it over has to know them.
+    /// An agent has these unread words. They belong to the round under way: a worker that takes it over has to know them.
     fn heard(&mut self, is_heard: impl Fn(&CommentId) -> bool) {
         let (heard, unread): (Vec<_>, Vec<_>) = self.commands.unread.drain(..).partition(is_heard);
         self.commands.unread = unread;
