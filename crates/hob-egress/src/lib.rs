@@ -38,3 +38,16 @@ pub use route::{Auth, Route};
 pub use server::{Address, Egress, EgressConfig, Listen};
 pub use shared::EgressLimits;
 pub use vendor::Api;
+
+/// What a tunnel's first bytes are, for `lab/fuzz`: `Ok(None)` while bytes are missing, then the server that they name.
+///
+/// # Errors
+/// Why the tunnel is closed.
+#[cfg(fuzzing)]
+pub fn fuzz_hello(bytes: &[u8]) -> Result<Option<Option<String>>, String> {
+    match hello::read_hello(bytes) {
+        Ok(hello::Hello::Partial) => Ok(None),
+        Ok(hello::Hello::Whole(name)) => Ok(Some(name)),
+        Err(bad) => Err(bad.to_string()),
+    }
+}

@@ -63,6 +63,8 @@ pub use commit::Foreign;
 pub use committer::was_committer;
 pub use crossed::{Crossed, Crossing, SideRules, crossed};
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
+#[cfg(fuzzing)]
+pub use forwarder::fuzz_updates;
 pub use names::{BranchName, InvalidBranchName};
 pub use notable::notable;
 pub use prepared::{Prepared, Preparing, Source};

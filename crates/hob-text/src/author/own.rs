@@ -55,7 +55,10 @@ pub fn authored(comment: &str) -> String {
     let (mut kept, mut from) = (String::new(), 0);
     for range in quoted {
         kept.push_str(own.get(from..range.start).unwrap_or_default());
-        from = range.end.max(from);
+        // What is left of its line, such as the dash of a list, does not join the next one.
+        let quotation = own.get(range.clone()).unwrap_or_default();
+        let joins = quotation.ends_with('\n') && !kept.is_empty() && !kept.ends_with('\n');
+        from = (range.end - usize::from(joins)).max(from);
     }
     kept.push_str(own.get(from..).unwrap_or_default());
     // Blanks before the first word can make it code.
@@ -161,7 +164,8 @@ mod tests {
             ("> a\nlazy\n\nyes\n\n> > b\n\nno", "yes\n\n\nno"),
             ("> ```\n> a\nbroken off\n\nyes", "yes"),
             ("use `>` or\n\n```\n> code\n```", "use `>` or\n\n```\n> code\n```"),
-            ("- first\n  > quoted\n- second", "- first\n  - second"),
+            ("- first\n  > quoted\n- second", "- first\n  \n- second"),
+            ("- > quoted\n- second", "- \n- second"),
             ("a <blockquote>b <blockquote>c</blockquote></blockquote> d", "a  d"),
             ("<blockquote>\n\nb\n\n</blockquote>\n\nd", "d"),
             ("a\n\n<blockquote>\n\nb\n\nd", "a"),

@@ -32,3 +32,18 @@ pub(super) use gate::Right;
 pub(super) use serve::Forwarder;
 pub(super) use updates::RefUpdate;
 pub(super) use upstream::Clients;
+
+/// Whether the body of a push passes that may only move `name` from nothing to `new`, for `lab/fuzz`: `Ok(None)` while
+/// bytes are missing.
+///
+/// # Errors
+/// Why it does not.
+#[cfg(fuzzing)]
+pub fn fuzz_updates(body: &[u8], name: &str, new: &str) -> Result<Option<bool>, &'static str> {
+    let allowed = RefUpdate { name: name.to_owned(), old: None, new: new.into() };
+    Ok(match updates::read(body, &allowed)? {
+        updates::List::Unfinished => None,
+        updates::List::Empty => Some(false),
+        updates::List::Allowed => Some(true),
+    })
+}
