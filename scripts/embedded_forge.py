@@ -25,13 +25,14 @@ class Forge:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
-    def repository(self, name):
-        """Makes a repository of ann's with one check that does nothing, and the label `code`; its path in the API."""
+    def repository(self, name, files=None):
+        """Makes a repository of ann's with these files, else a check that does nothing, and a label `code`; its path."""
         self.call("POST", "/user/repos", {"name": name, "auto_init": True})
         path = f"/repos/ann/{name}"
         main = self.call("GET", f"{path}/git/ref/heads/main")["object"]["sha"]
-        settings = {"path": ".github/hob.toml", "mode": "100644", "type": "blob", "content": 'checks = ["true"]\n'}
-        tree = self.call("POST", f"{path}/git/trees", {"base_tree": main, "tree": [settings]})["sha"]
+        files = files or {".github/hob.toml": 'checks = ["true"]\n'}
+        tree = [{"path": name, "mode": "100644", "type": "blob", "content": text} for name, text in files.items()]
+        tree = self.call("POST", f"{path}/git/trees", {"base_tree": main, "tree": tree})["sha"]
         commit = {"message": "Add a check", "tree": tree, "parents": [main]}
         commit = self.call("POST", f"{path}/git/commits", commit)["sha"]
         self.call("PATCH", f"{path}/git/refs/heads/main", {"sha": commit})

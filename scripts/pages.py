@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes pictures of what people read on the forge: issues in each state, a pull request after a round, the dashboard.
+"""Takes pictures of what people read on the forge: issues in each state, pull requests by proof, the dashboard.
 
     cargo build && python3 scripts/pages.py target/debug/hob target/pages
 
@@ -9,6 +9,7 @@ written, and only processes that were started here are ended. Look at the pictur
 """
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -26,6 +27,18 @@ AGENT = r"""
 brief=$(cat)
 says() { printf '%s\n' "$1"; }
 case "$brief" in
+*'Round half a cent'*)
+  sed -i 's|// 100|// 100 + (cents * percent % 100 >= 50)|' price.py
+  printf '\n    def test_half_a_cent_goes_up(self):\n        self.assertEqual(share(150, 33), 50)\n' >> test_price.py
+  says '{"outcome":"done","title":"Round half a cent up","summary":"`share` rounded down; from half a cent it rounds up now."}' ;;
+*'Send from 40'*)
+  sed -i 's/5000/4000/' price.py
+  sed -i 's/(4999), 490/(3999), 490/; s/(5000), 0/(4000), 0/; s/fifty/forty/' test_price.py
+  says '{"outcome":"done","title":"Send orders from 40 euros for free","summary":"The limit is 40 euros in place of 50, in code and tests."}' ;;
+*'Say the total'*)
+  grep -q total price.py || printf '\n\ndef total(parts):\n    return sum(parts)\n' >> price.py
+  printf 'test:\n\tpython3 -m unittest -v test_price || true\n' > Makefile
+  says '{"outcome":"done","title":"Add `total`","summary":"`total` adds the parts up."}' ;;
 *'Louder, please'*)
   printf 'ONE\nTWO\nthree\n' > done.txt
   says '{"outcome":"done","summary":"Shouted where it was asked.\n\nT1: In capitals now.\nT2: This one, too.\nT3: No: three is a name."}' ;;
@@ -55,6 +68,33 @@ case "$brief" in
   fi ;;
 esac
 """
+# A program with tests, for pull requests that differ in what their proof shows.
+PROVED = {
+    ".github/hob.toml": 'checks = ["make test"]\n',
+    "Makefile": "test:\n\tpython3 -m unittest -v test_price\n",
+    "price.py": """def share(cents, percent):
+    return cents * percent // 100
+
+
+def postage(cents):
+    return 0 if cents >= 5000 else 490
+""",
+    "test_price.py": """import unittest
+
+from price import postage, share
+
+
+class Price(unittest.TestCase):
+    def test_a_share(self):
+        self.assertEqual(share(200, 50), 100)
+
+    def test_postage_below_fifty(self):
+        self.assertEqual(postage(4999), 490)
+
+    def test_no_postage_from_fifty(self):
+        self.assertEqual(postage(5000), 0)
+""",
+}
 SETTINGS = """
 agent = "scripted"
 [agents.scripted]
@@ -85,12 +125,12 @@ def arguments():
 class Scene:
     """A repository with people and a worker."""
 
-    def __init__(self, forge, hob, folder):
-        self.forge, self.folder, self.gate = forge, folder, folder / "gate"
-        self.path = forge.repository("site")
+    def __init__(self, forge, hob, folder, name, files=None):
+        self.forge, self.folder, self.gate, self.name = forge, folder, folder / "gate", name
+        self.path = forge.repository(name, files)
         (folder / "agent.sh").write_text(AGENT)
         (folder / "hob.toml").write_text(SETTINGS.format(agent=folder / "agent.sh"))
-        options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--repo", "ann/site"]
+        options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--repo", f"ann/{name}"]
         self.line = [str(pathlib.Path(hob).resolve()), *options, "run", "--once"]
         self.environment = forge.environment(folder) | {"GATE": str(self.gate)}
 
@@ -166,6 +206,21 @@ def play(scene, shoot):
     shoot("dashboard", f"issues/{board}")
 
 
+def prove(scene, shoot):
+    """Three pull requests: one is proven, one changes old tests, one changes what the check runs."""
+    asked = {
+        "proven": scene.ask("Round half a cent up", "Round half a cent up: 33% of 150 cents are 50 cents, not 49."),
+        "old-tests": scene.ask("Postage is free from 40 euros", "Send from 40 euros on for free."),
+        "judge": scene.ask("A function for the total", "Say the total of a list of prices."),
+    }
+    scene.run(3)
+    pulls = scene.forge.call("GET", f"{scene.path}/pulls")
+    for name, issue in asked.items():
+        pull = next(one["number"] for one in pulls if one["body"].find(f"Fixes #{issue}\n") >= 0)
+        shoot(f"{name}-pull", f"pull/{pull}")
+        shoot(f"{name}-issue", f"issues/{issue}")
+
+
 def wait(done):
     for _ in range(600):
         if done():
@@ -181,16 +236,17 @@ def main():
         folder = pathlib.Path(folder)
         forge = Forge(str(pathlib.Path(given.hob).resolve()), folder)
 
-        def shoot(name, page):
+        def shoot(repository, name, page):
             picture = given.folder / f"{name}.png"
             flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
             flags += ["--no-first-run", f"--user-data-dir={folder / 'browser'}", f"--window-size={WIDTH},2400"]
-            line = [given.chromium, *flags, f"--screenshot={picture.resolve()}", f"{forge.server}/ann/site/{page}"]
+            line = [given.chromium, *flags, f"--screenshot={picture.resolve()}", f"{forge.server}/ann/{repository}/{page}"]
             subprocess.run(line, check=True, capture_output=True, timeout=60)
             print(picture)
 
         try:
-            play(Scene(forge, given.hob, folder), shoot)
+            for name, files, scenes in (("site", None, play), ("price", PROVED, prove)):
+                scenes(Scene(forge, given.hob, folder, name, files), functools.partial(shoot, name))
         finally:
             forge.close()
 

@@ -39,7 +39,8 @@ pub fn for_the_agent(shown: &Shown, notable: &Notable) -> Option<String> {
     let mut told = look_first(shown);
     told.extend(undone(notable));
     if let Word::NeedNotShown { why: NeedUnknown::PassesWithout } = &shown.word {
-        told.push("The new tests also pass without the change, so they do not show that it is needed.".to_owned());
+        let what = if shown.new.is_empty() { "The checks" } else { "The new tests" };
+        told.push(format!("{what} also pass without the change, so they do not show that it is needed."));
     }
     (!told.is_empty()).then(|| told.join("\n"))
 }
@@ -176,7 +177,7 @@ mod tests {
         9 of the 10 files in `src` are deleted.
         120 files changed, and the issue names only 1 of them.
         4 of 130 files differ only in blank space and line ends: `a`, `b`, `c` and `d`.
-        `Makefile` decides what the checks run, and changed.
+        What the checks run is decided in `Makefile`, which changed: read that before you trust their result.
         This undoes the commit 0123456789 by &lt;b>ann, “Guard the door” in `door.rs`.
         Dependency: `weak` `1.0` → `1.1` (`Cargo.lock`). **high: GHSA-1**, Runs &lt;b>code&lt;/b>.
         New dependency: `` `new` `` `2.0` (`Cargo.lock`).
@@ -229,8 +230,8 @@ mod tests {
         };
         let undone = Notable { undone: vec![undone], ..Notable::default() };
         insta::assert_snapshot!(for_the_agent(&bent, &undone).unwrap(), @"
-        `Makefile` decides what the checks run, and changed.
-        Old tests that fail on the new code: `a`.
+        What the checks run is decided in `Makefile`, which changed: read that before you trust their result.
+        An old test fails on the new code: `a`. Was it meant to behave differently?
         2 tests were removed: `b` and `c`.
         1 test is now skipped: `d`.
         This undoes the commit 0123456789 by ann, “Guard the door”.

@@ -59,7 +59,7 @@ mod tests {
 
         **Look here first**
 
-        - `Makefile` decides what the checks run, and changed.
+        - What the checks run is decided in `Makefile`, which changed: read that before you trust their result.
 
         **No tests**: the checks pass, and no test changed or was repaired.
 

@@ -73,6 +73,9 @@ pub struct MovedBase {
 const TALK: &str = "To ask Hob for a change, submit a review, comment on a line, or begin a comment with `/hob`. \
      `/hob cancel` ends the work.";
 
+/// Why the pull request is a draft, below what leads it, and what to do about it.
+const DRAFT: &str = "This is a draft because of that. If all of it is meant, mark it as ready for review.\n\n";
+
 /// The pull request's body, in the repository's template if it has one.
 pub fn pull_body(report: &PullReport<'_>) -> String {
     let record = report.record;
@@ -85,6 +88,9 @@ pub fn pull_body(report: &PullReport<'_>) -> String {
             format!("Fixes #{issue}\n\n## What changed\n\n{changed}\n## Evidence\n\n{evidence}")
         }
     };
+    if report.notable.makes_a_draft(report.shown) {
+        text.insert_str(0, DRAFT);
+    }
     text.insert_str(0, &first_section(&all_first(report.shown, report.notable)));
     line(&mut text, &format!("\n## Open\n\n{}\n", open(report)));
     text.push_str(&report.reviewer.map(ReviewerReport::section).unwrap_or_default());
@@ -338,18 +344,28 @@ mod tests {
     }
 
     fn body(record: &Record, change: &ChangeText, evidence: &Evidence, files: usize) -> String {
+        body_of(record, change, evidence, Diffed { files, shown: &shown(Word::NoTests) })
+    }
+
+    /// How many files changed, and what is shown of that.
+    struct Diffed<'a> {
+        files: usize,
+        shown: &'a Shown,
+    }
+
+    fn body_of(record: &Record, change: &ChangeText, evidence: &Evidence, diffed: Diffed<'_>) -> String {
         let body = pull_body(&PullReport {
             record,
             issue_title: "Fix [it] @all",
             change,
             agent: "native",
             evidence,
-            shown: &shown(Word::NoTests),
+            shown: diffed.shown,
             notable: &Notable::default(),
             conflicts: &[],
             moved: None,
             reviewer: None,
-            diff: &diff(files),
+            diff: &diff(diffed.files),
             left_out: &[],
             limits: "An attempt may take 30m.",
             template: None,
@@ -361,6 +377,21 @@ mod tests {
     fn red_to_green() -> Evidence {
         let red = CheckExit::Failed { code: 1 };
         Evidence { base: vec![check("./test.sh", red)], head: vec![check("./test.sh", CheckExit::Passed)] }
+    }
+
+    #[test]
+    fn a_draft_says_why_it_is_one_and_what_ends_that() {
+        let judged = Shown { judges: ["Makefile".to_owned()].into_iter().collect(), ..shown(Word::NoTests) };
+        let body = body_of(&record(), &ChangeText::untitled(""), &red_to_green(), Diffed { files: 1, shown: &judged });
+        insta::assert_snapshot!(body.split_once("## What changed").unwrap().0, @"
+        **Look here first**
+
+        - What the checks run is decided in `Makefile`, which changed: read that before you trust their result.
+
+        This is a draft because of that. If all of it is meant, mark it as ready for review.
+
+        Fixes #1
+        ");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
     answer_options::{answer_options, used_up, used_up_beside},
     own_links::{own_links, reason_with_links},
     pull_report::BODY_MAX,
-    shown_words::published_word,
+    shown_words::{published_look, published_word},
 };
 
 /// Identifies the status comment.
@@ -259,7 +259,12 @@ fn headline(record: &Record) -> String {
         }
         State::Assigned => "**Claimed**: the work is being prepared.".to_owned(),
         State::InProgress => "**In progress**: an agent works on it.".to_owned(),
-        State::InReview => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
+        State::InReview => match published_look(record) {
+            Some(first) => {
+                format!("**In review**: {pull} is open. Look here first: {first} Then merge it, or close it.")
+            }
+            None => format!("**In review**: {pull} is open. Review it, merge it, or close it."),
+        },
         State::Blocked if record.waiting_plan().is_some() => "**Blocked**: a plan needs approval.".to_owned(),
         // Otherwise the comment would look as if the answer had not been read.
         State::Blocked => {

@@ -24,7 +24,7 @@ pub(crate) fn shown_sentence(shown: &Shown) -> Option<String> {
             }
         }
         Word::NeedNotShown { why } => {
-            format!(": the checks and the old tests pass, but {}.", need_unknown(why))
+            format!(": the checks and the old tests pass, but {}.", need_unknown(why, shown))
         }
         Word::OldTestsChanged => {
             let broken = names(&shown.broken);
@@ -48,6 +48,11 @@ pub(crate) fn shown_sentence(shown: &Shown) -> Option<String> {
     Some(format!("**{}**{says}", word_of(shown)?))
 }
 
+/// What to look at first in the work that was published last, as far as its tests show it.
+pub(crate) fn published_look(record: &Record) -> Option<String> {
+    look_first(&record.work.proof.as_ref()?.statement().predicate.shown).into_iter().next()
+}
+
 /// The word of the work that was published last. `None` where the checks alone say what there is to say.
 pub(crate) fn published_word(record: &Record) -> Option<&'static str> {
     word_of(&record.work.proof.as_ref()?.statement().predicate.shown)
@@ -66,8 +71,10 @@ fn word_of(shown: &Shown) -> Option<&'static str> {
     })
 }
 
-fn need_unknown(why: &NeedUnknown) -> String {
+fn need_unknown(why: &NeedUnknown, shown: &Shown) -> String {
     match why {
+        // Tests only changed, or what the checks run did.
+        NeedUnknown::PassesWithout if shown.new.is_empty() => "they also pass without the change".to_owned(),
         NeedUnknown::PassesWithout => "the new tests also pass without the change".to_owned(),
         NeedUnknown::CannotRun => {
             "the new tests cannot run without the change: they do not compile, or name what only the change adds"
@@ -96,14 +103,22 @@ fn not_made(why: &NotMade) -> String {
 pub(crate) fn look_first(shown: &Shown) -> Vec<String> {
     let mut told = Vec::new();
     if !shown.judges.is_empty() {
-        let verb = if shown.judges.all == 1 { "decides" } else { "decide" };
-        told.push(format!("{} {verb} what the checks run, and changed.", names(&shown.judges)));
+        let judges = names(&shown.judges);
+        told.push(format!(
+            "What the checks run is decided in {judges}, which changed: read that before you trust their result."
+        ));
     }
     if !shown.broken.is_empty() {
-        told.push(format!("Old tests that fail on the new code: {}.", names(&shown.broken)));
+        let what = match (shown.by, shown.broken.all) {
+            (Closeness::Tests, 1) => "An old test fails on the new code",
+            (Closeness::Tests, _) => "Old tests fail on the new code",
+            (Closeness::Checks, _) => "With the old tests, the new code fails",
+        };
+        told.push(format!("{what}: {}. Was it meant to behave differently?", names(&shown.broken)));
     }
-    if !shown.removed.is_empty() {
-        told.push(format!("{} removed: {}.", were(&shown.removed), names(&shown.removed)));
+    let removed = shown.removed.without(&shown.broken);
+    if !removed.is_empty() {
+        told.push(format!("{} removed: {}.", were(&removed), names(&removed)));
     }
     if !shown.skipped.is_empty() {
         told.push(format!("{} now skipped: {}.", are(&shown.skipped), names(&shown.skipped)));
@@ -173,6 +188,7 @@ pub(crate) mod tests {
             Shown { needed: many, ..shown(Word::Proven) },
             Shown { needed: some(&["make test"]), by: Closeness::Checks, ..shown(Word::Proven) },
             shown(Word::NeedNotShown { why: NeedUnknown::PassesWithout }),
+            Shown { new: some(&["a"]), ..shown(Word::NeedNotShown { why: NeedUnknown::PassesWithout }) },
             shown(Word::NeedNotShown { why: NeedUnknown::CannotRun }),
             shown(Word::NeedNotShown { why: NeedUnknown::NotMade(NotMade::NoTime) }),
             shown(Word::NeedNotShown { why: NeedUnknown::NotMade(mixed) }),
@@ -189,6 +205,7 @@ pub(crate) mod tests {
         **Proven**: `money::rounds` fails without this change and passes with it, and the old tests still pass.
         **Proven**: `t0`, `t1`, `t2`, `t3`, `t4` and 25 more fail without this change and pass with it, and the old tests still pass.
         **Proven**, by check and not by test: `make test` fails without this change and passes with it, and with the old tests, too.
+        **Green, need not shown**: the checks and the old tests pass, but they also pass without the change.
         **Green, need not shown**: the checks and the old tests pass, but the new tests also pass without the change.
         **Green, need not shown**: the checks and the old tests pass, but the new tests cannot run without the change: they do not compile, or name what only the change adds.
         **Green, need not shown**: the checks and the old tests pass, but whether the new tests fail without the change was not found out: the time for it (`proof_time`) was over.
@@ -210,7 +227,7 @@ pub(crate) mod tests {
         let proven = Shown { needed: some(&["money::rounds"]), ..shown(Word::Proven) };
         let told = [judged, proven, shown(Word::NoTests), shown(Word::Unshown)].map(|shown| status_line(&shown));
         insta::assert_snapshot!(told.join("\n"), @"
-        Look here first: Makefile decides what the checks run, and changed.
+        Look here first: What the checks run is decided in Makefile, which changed: read that before you trust their result.
         Proven: money::rounds fails without this change and passes with it, and the old tests still pass.
         No tests: the checks pass, and no test changed or was repaired.
         The checks do not pass, or there are none.

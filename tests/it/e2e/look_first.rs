@@ -41,8 +41,34 @@ async fn new_packages_generated_files_and_an_emptied_folder_lead_the_pull_reques
     - Dependency: `left` `1.0.0` → `1.1.0` (`package-lock.json`). **high: GHSA-1**, Pads on both sides.
     - New dependency: `new` `2.0.0` (`package-lock.json`).
     - `api.gen.js` is written by a program: see that what writes it changed too.
+
+    This is a draft because of that. If all of it is meant, mark it as ready for review.
     ");
     assert_eq!(pull["draft"], true, "work of people goes");
+    world.finish().await;
+}
+
+/// Tried on a telephone: who opens the issue or the pull request sees what to look at, and what to do then.
+#[tokio::test]
+async fn a_changed_judge_leads_the_pull_request_and_the_status() {
+    let script = "echo true > check.sh; echo x > done.txt";
+    let world = World::with_agent(script).check("sh check.sh").file("check.sh", "test -f README.md\n").start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let pull = world.pull().await;
+    let (first, _) = pull["body"].as_str().unwrap().split_once("\n\nFixes #1").unwrap();
+    insta::assert_snapshot!(first, @"
+    **Look here first**
+
+    - What the checks run is decided in `check.sh`, which changed: read that before you trust their result.
+
+    This is a draft because of that. If all of it is meant, mark it as ready for review.
+    ");
+    assert_eq!(pull["draft"], true);
+    let status = world.status(issue).await;
+    let says = "**In review**: #2 is open. Look here first: What the checks run is decided in `check.sh`, which changed: \
+                read that before you trust their result. Then merge it, or close it.";
+    assert!(status.contains(says), "{status}");
     world.finish().await;
 }
 

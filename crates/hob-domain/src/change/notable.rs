@@ -1,7 +1,7 @@
 //! What a person should see of a change before reading it, beside how it is tested: dependencies, commits of people that it
 //! undoes, generated files, and the shape of its diff. `hob-workspace` finds it in the trees.
 
-use crate::{Diff, FileChange, Names, Sha};
+use crate::{Diff, FileChange, Names, Sha, Shown};
 
 /// Packages that are kept.
 const DEPENDENCIES_MAX: usize = 100;
@@ -38,6 +38,15 @@ pub struct Dependencies {
     pub all: usize,
     /// Changed files that name packages in a form that cannot be read.
     pub unread: Names,
+}
+
+impl Notable {
+    /// Whether a person should look before anyone merges by habit, so that the pull request is a draft: what the checks run
+    /// changed, old tests fail on the new code, or work of people goes.
+    pub fn makes_a_draft(&self, shown: &Shown) -> bool {
+        let of_tests = !shown.judges.is_empty() || !shown.broken.is_empty();
+        of_tests || !self.undone.is_empty() || !self.emptied.is_empty()
+    }
 }
 
 impl Dependencies {

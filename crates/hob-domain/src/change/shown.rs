@@ -105,6 +105,13 @@ impl Names {
     pub fn is_empty(&self) -> bool {
         self.all == 0
     }
+
+    /// The names that are not among the first ones of `others`.
+    #[must_use]
+    pub fn without(&self, others: &Self) -> Self {
+        let first: Vec<_> = self.first.iter().filter(|name| !others.first.contains(name)).cloned().collect();
+        Self { all: self.all - (self.first.len() - first.len()), first }
+    }
 }
 
 /// How closely results could be compared.

@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use hob_config::DraftRule;
-use hob_domain::{BaseSource, BlockReason, IssueNumber, Notable, Note, ProofStatus, Shown, dollars, run_unasked};
+use hob_domain::{BaseSource, BlockReason, IssueNumber, Notable, Note, ProofStatus, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
@@ -167,12 +167,9 @@ fn draft(
     }
 }
 
-/// Whether a person should look before anyone merges by habit: files run by themselves, what the checks run changed, old tests
-/// fail on the new code, or work of people goes.
+/// Whether a person should look before anyone merges by habit: files run by themselves, or what leads the text asks for it.
 fn wants_a_look(proven: &Proven) -> bool {
-    let Proven { shown: Shown { judges, broken, .. }, notable: Notable { undone, emptied, .. }, diff, .. } = proven;
-    let of_tests = !judges.is_empty() || !broken.is_empty();
-    of_tests || !undone.is_empty() || !emptied.is_empty() || !run_unasked(diff).is_empty()
+    proven.notable.makes_a_draft(&proven.shown) || !run_unasked(&proven.diff).is_empty()
 }
 
 /// The sandbox that agents and checks ran in. What the machine lacks is the operator's business only.
