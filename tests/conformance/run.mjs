@@ -27,12 +27,13 @@ import { refs } from "./checks/refs.mjs";
 import { relations } from "./checks/relations.mjs";
 import { reviews } from "./checks/reviews.mjs";
 import { results } from "./checks/results.mjs";
+import { rulesets } from "./checks/rulesets.mjs";
 import { search } from "./checks/search.mjs";
 import { everywhere } from "./checks/everywhere.mjs";
 import { Receiver, webhooks } from "./checks/webhooks.mjs";
 
 const TOPICS = {
-  meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, protection, reviews, results,
+  meta, labels, issues, comments, relations, collaborators, objects, refs, contents, branches, pulls, protection, rulesets, reviews, results,
   actions, search, apps, git, graphql, octokit, webhooks,
 };
 

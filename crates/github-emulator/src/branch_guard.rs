@@ -7,12 +7,14 @@
 use git2::{Oid, Repository as Git};
 
 use super::{
-    branch_rules::BranchRules,
+    forge::Forge,
     merge_state::{checks_of, checks_unmet},
+    rulesets::{Mover, Rules, Way},
     state::{Accounts, Repository},
-    users::Role,
+    users::{AccountKind, Role},
     verification::all_verified,
 };
+use crate::names::Login;
 
 /// The new target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +34,20 @@ pub(super) enum Source {
     Ruleset,
 }
 
-/// The rules of a branch that bind accounts with this role.
-pub(super) fn binding(repo: &Repository, branch: &str, role: Role) -> impl Iterator<Item = (Source, BranchRules)> {
-    let protection = repo.rules.get(branch).filter(|rules| rules.enforce_admins || role < Role::Admin);
-    let ruleset = repo.rulesets.get(branch).map(|ruleset| (Source::Ruleset, ruleset.rules.clone()));
-    protection.cloned().map(|rules| (Source::Protection, rules)).into_iter().chain(ruleset)
+/// The rules of a branch that bind pushes of this actor.
+pub(super) fn binding(repo: &Repository, branch: &str, mover: Mover) -> impl Iterator<Item = (Source, Rules)> {
+    let protection = repo.rules.get(branch).filter(|rules| rules.enforce_admins || mover.role < Role::Admin);
+    let protection = protection.map(|rules| (Source::Protection, Rules::of_protection(rules.clone())));
+    let rulesets = repo.rulesets_of(branch).filter(move |ruleset| !ruleset.lets_pass(mover, Way::Push));
+    protection.into_iter().chain(rulesets.map(|ruleset| (Source::Ruleset, ruleset.rules.clone())))
+}
+
+/// The caller, for rules. An account of type Bot acts as an App of its own id.
+pub(super) fn mover(forge: &Forge, accounts: &Accounts, login: Option<&Login>, role: Role) -> Mover {
+    let started_with = |login: &Login| forge.apps.iter().find(|app| app.login().is(login)).map(|app| app.id);
+    let bot = |login: &Login| accounts.get(login.as_str()).filter(|known| known.kind == AccountKind::Bot);
+    let app = login.and_then(|login| started_with(login).or_else(|| bot(login).map(|known| known.id)));
+    Mover { role, app }
 }
 
 /// Which of the rules [`binding`] an account forbid to move their branch so, with GitHub's message; `None` if none do.
@@ -44,32 +55,45 @@ pub(super) fn forbids(
     git: &Git,
     repo: &Repository,
     accounts: &Accounts,
-    rules: impl Iterator<Item = (Source, BranchRules)>,
+    rules: impl Iterator<Item = (Source, Rules)>,
     old: Option<Oid>,
     tip: Tip,
 ) -> Option<(Source, String)> {
-    let old = old?;
     let mut rules = rules;
-    rules.find_map(|(source, rules)| Some((source, objection(git, repo, accounts, &rules, old, tip)?)))
+    rules.find_map(|(source, rules)| {
+        let objection = match old {
+            Some(old) => objection(git, repo, accounts, &rules, old, tip),
+            None => objection_to_new(repo, &rules, tip),
+        };
+        Some((source, objection?))
+    })
 }
 
-fn objection(
-    git: &Git,
-    repo: &Repository,
-    accounts: &Accounts,
-    rules: &BranchRules,
-    old: Oid,
-    tip: Tip,
-) -> Option<String> {
+fn objection_to_new(repo: &Repository, rules: &Rules, tip: Tip) -> Option<String> {
+    if rules.creation {
+        return Some("Cannot create ref due to creations being restricted.".to_owned());
+    }
+    let sha = match tip {
+        Tip::Gone => return None,
+        Tip::New => String::new(),
+        Tip::Is(new) => new.to_string(),
+    };
+    let checks = if rules.do_not_enforce_on_create { Vec::new() } else { checks_of(&rules.merging) };
+    checks_unmet(repo, &sha, &checks)
+}
+
+fn objection(git: &Git, repo: &Repository, accounts: &Accounts, rules: &Rules, old: Oid, tip: Tip) -> Option<String> {
     let new = match tip {
-        Tip::Gone => return Some("Cannot delete this branch".to_owned()),
+        Tip::Gone => return rules.deletion.then(|| "Cannot delete this branch".to_owned()),
         Tip::Is(new) if new == old => return None,
-        Tip::Is(new) if !git.graph_descendant_of(new, old).unwrap_or(false) => {
+        Tip::Is(_) | Tip::New if rules.update => return Some("Cannot update this protected ref.".to_owned()),
+        Tip::Is(new) if rules.non_fast_forward && !git.graph_descendant_of(new, old).unwrap_or(false) => {
             return Some("Cannot force-push to this branch".to_owned());
         }
         Tip::Is(new) => Some(new),
         Tip::New => None,
     };
+    let rules = &rules.merging;
     if rules.required_pull_request_reviews.is_some() {
         return Some("Changes must be made through a pull request.".to_owned());
     }

@@ -58,13 +58,6 @@ impl Default for RequiredReviews {
     }
 }
 
-/// A repository's ruleset for one branch.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Ruleset {
-    pub(super) id: u64,
-    pub(super) rules: BranchRules,
-}
-
 impl RequiredChecks {
     /// These checks, set by any account.
     pub fn named(names: &[&str]) -> Self {

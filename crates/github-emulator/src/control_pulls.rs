@@ -1,14 +1,15 @@
-//! The operations of a test in any language on rulesets and the merge queue, beside GitHub's API, which cannot manage
-//! them here.
+//! The operations of a test in any language on the merge queue, which GitHub's API cannot manage here, and a short way to
+//! set what a ruleset requires of one branch.
 
 use super::{
-    branch_rules::{BranchRules, Ruleset},
+    branch_rules::BranchRules,
     call::{Answer, Call, Reply},
     control::{admin, named},
     forge::Forge,
     merge_queue::RemovalReason,
     refusal::Refusal,
     route::{Route, post, put},
+    rulesets::Ruleset,
     state::{EventKind, IssueState},
 };
 use crate::names::{Login, RepoName};
@@ -29,7 +30,7 @@ fn ruleset(call: &Call) -> Answer {
     Ok(Reply::empty())
 }
 
-/// Sets a ruleset's requirements of a branch.
+/// Sets what the ruleset with a branch's name requires of it.
 ///
 /// # Errors
 /// 422 if there is no such repository.
@@ -41,15 +42,8 @@ pub(super) fn set_ruleset(
 ) -> Result<(), Refusal> {
     let mut state = forge.state();
     let repo = state.repositories.get_mut(name.owner(), name.name()).ok_or_else(|| absent(name))?;
-    match rules {
-        None => {
-            repo.rulesets.remove(branch);
-        }
-        Some(rules) => {
-            let id = repo.rulesets.get(branch).map_or_else(|| forge.next_id(), |known| known.id);
-            repo.rulesets.insert(branch.to_owned(), Ruleset { id, rules });
-        }
-    }
+    repo.rulesets.retain(|known| known.name != branch);
+    repo.rulesets.extend(rules.map(|rules| Ruleset::of_branch(forge.next_id(), branch, rules, forge.now())));
     Ok(())
 }
 

@@ -27,7 +27,7 @@ use tokio::{
 };
 
 use super::{
-    branch_guard::{Source, Tip, binding, forbids},
+    branch_guard::{Source, Tip, binding, forbids, mover},
     envelope::sign_in,
     forge::{Forge, LoggedRequest},
     git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
@@ -261,7 +261,8 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
             Some(new) => Tip::Is(new),
         };
         let branch = name.strip_prefix("refs/heads/").unwrap_or_default();
-        let rules = binding(repo, branch, target.role);
+        let mover = mover(forge, &state.accounts, target.login.as_ref(), target.role);
+        let rules = binding(repo, branch, mover);
         match forbids(&git, repo, &state.accounts, rules, oid(&command.old), tip) {
             Some((Source::Protection, sentence)) => {
                 let message = format!("GH006: Protected branch update failed for {name}. {sentence}");
@@ -281,9 +282,10 @@ fn objection(forge: &Forge, target: &Target, commands: &[Command]) -> Option<(&'
 fn only_forward(forge: &Forge, target: &Target, commands: &[Command]) -> bool {
     let state = forge.state();
     let repo = state.repositories.get(target.name.owner(), target.name.name());
+    let mover = mover(forge, &state.accounts, target.login.as_ref(), target.role);
     let has_rules = |command: &Command| {
         let branch = command.reference.strip_prefix("refs/heads/").unwrap_or_default();
-        repo.is_some_and(|repo| binding(repo, branch, target.role).next().is_some())
+        repo.is_some_and(|repo| binding(repo, branch, mover).any(|(_, rules)| rules.non_fast_forward))
     };
     commands.iter().any(has_rules)
 }

@@ -15,7 +15,7 @@
 //!
 //! # Not here
 //! REST search, forks, organizations and teams, milestones, projects, releases, commit comments, runners of workflows
-//! (a test says what a job did), a merge queue, and the endpoints that manage webhooks, Apps and rulesets. A missing
+//! (a test says what a job did), a merge queue, and the endpoints that manage webhooks and Apps. A missing
 //! endpoint is answered 404 with its name; a parameter or field that an endpoint does not support is refused with its
 //! name, see `obeyed`.
 
@@ -62,6 +62,7 @@ mod points;
 mod ref_moves;
 mod refusal;
 mod route;
+mod rulesets;
 mod search;
 mod seed;
 mod server;

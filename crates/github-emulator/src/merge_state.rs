@@ -5,6 +5,7 @@
 
 use super::{
     branch_rules::{BranchRules, RequiredCheck},
+    rulesets::{Mover, Rules, Way},
     state::{Accounts, CheckRun, Issue, Pull, Repository, Review, ReviewState},
     users::Role,
 };
@@ -88,7 +89,8 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
         Some(true) => {}
     }
     let all: Vec<&BranchRules> = repo.rules_of(&pull.base_ref).collect();
-    if all.iter().any(|rules| !unmet(repo, accounts, pull, rules, fit).is_empty()) {
+    let restricted = repo.rulesets_of(&pull.base_ref).any(|ruleset| ruleset.rules.update);
+    if restricted || all.iter().any(|rules| !unmet(repo, accounts, pull, rules, fit).is_empty()) {
         return MergeState::Blocked;
     }
     if fit.behind && all.iter().any(|rules| is_strict(rules)) {
@@ -99,14 +101,13 @@ pub(super) fn merge_state(repo: &Repository, accounts: &Accounts, issue: &Issue,
     if failed { MergeState::Unstable } else { MergeState::Clean }
 }
 
-/// Why rules forbid the merge of a pull request, in GitHub's sentences; `None` if they do not. `role` is that of the
-/// merging account.
+/// Why rules forbid the merge of a pull request by an actor, in GitHub's sentences; `None` if they do not.
 pub(super) fn forbids(
     repo: &Repository,
     accounts: &Accounts,
     issue: &Issue,
     fit: Fit,
-    role: Role,
+    mover: Mover,
     method: MergeMethod,
 ) -> Option<String> {
     let pull = issue.pull.as_ref()?;
@@ -121,12 +122,17 @@ pub(super) fn forbids(
         all
     };
     // Protection lets admins pass unless it says that it does not.
-    let protection = repo.rules.get(&pull.base_ref).filter(|rules| rules.enforce_admins || role < Role::Admin);
+    let protection = repo.rules.get(&pull.base_ref).filter(|rules| rules.enforce_admins || mover.role < Role::Admin);
     let by_protection = protection.map(said).unwrap_or_default();
     if !by_protection.is_empty() {
         return Some(by_protection.join(" "));
     }
-    let by_ruleset = repo.rulesets.get(&pull.base_ref).map(|ruleset| said(&ruleset.rules)).unwrap_or_default();
+    let bound = repo.rulesets_of(&pull.base_ref).filter(|ruleset| !ruleset.lets_pass(mover, Way::Merge));
+    let of_ruleset = |Rules { merging, update, .. }: &Rules| {
+        let restricted = update.then(|| "Cannot update this protected ref.".to_owned());
+        restricted.into_iter().chain(said(merging)).collect::<Vec<_>>()
+    };
+    let by_ruleset: Vec<String> = bound.flat_map(|ruleset| of_ruleset(&ruleset.rules)).collect();
     (!by_ruleset.is_empty()).then(|| format!("Repository rule violations found\n\n{}\n\n", by_ruleset.join("\n\n")))
 }
 

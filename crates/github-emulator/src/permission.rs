@@ -35,6 +35,8 @@ impl Needed {
             "branches" if below.ends_with("{*branch}") => return None,
             "branches" if below.contains("/protection") => &[Administration],
             "rules" => &[Metadata],
+            "rulesets" if access == Access::Read => &[Metadata],
+            "rulesets" => &[Administration],
             _ => &[Contents],
         };
         Some(Self { any_of, access })
@@ -83,6 +85,8 @@ mod tests {
             ("POST", "/actions/jobs/{id}/rerun", "actions=write"),
             ("PUT", "/branches/{branch}/protection", "administration=write"),
             ("GET", "/collaborators/{login}/permission", "metadata=read"),
+            ("GET", "/rulesets", "metadata=read"),
+            ("PUT", "/rulesets/{id}", "administration=write"),
         ] {
             let pattern = format!("/repos/{{owner}}/{{repo}}{below}");
             assert_eq!(header(method, &pattern).as_deref(), Some(expected), "{method} {below}");

@@ -116,6 +116,13 @@ impl Refusal {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
     }
 
+    /// A request is invalid as a whole, or in a part that has no name.
+    pub(super) fn invalid_because(error: &str) -> Self {
+        let mut refusal = Self::unprocessable("Validation Failed");
+        refusal.errors.push(Value::String(error.to_owned()));
+        refusal
+    }
+
     /// The same for reviews, whose `errors` are plain sentences on GitHub.
     pub(super) fn sentence(error: &str) -> Self {
         let mut refusal = Self::unprocessable("Unprocessable Entity");

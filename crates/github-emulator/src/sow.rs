@@ -11,7 +11,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Map, Value, json};
 
 use super::{
-    branch_rules::{BranchRules, Ruleset},
+    branch_rules::BranchRules,
     call::{Call, Reply},
     forge::Forge,
     git,
@@ -19,6 +19,7 @@ use super::{
     media::Media,
     refusal::Refusal,
     route::Route,
+    rulesets::Ruleset,
     seed::{SeedError, SeedIssue, SeedRepository},
     state::{Account, Repository},
     users::{AccountKind, Role, TokenKind, User},
@@ -115,8 +116,10 @@ impl Sower<'_> {
         if let Some(repo) = self.forge.state().repositories.get_mut(self.name.owner(), self.name.name()) {
             repo.protected.clone_from(&seed.protected);
             repo.rules.clone_from(&seed.protection);
-            let ruleset = |rules: &BranchRules| Ruleset { id: self.forge.next_id(), rules: rules.clone() };
-            repo.rulesets = seed.rulesets.iter().map(|(branch, rules)| (branch.clone(), ruleset(rules))).collect();
+            let ruleset = |(branch, rules): (&String, &BranchRules)| {
+                Ruleset::of_branch(self.forge.next_id(), branch, rules.clone(), self.forge.now())
+            };
+            repo.rulesets = seed.rulesets.iter().map(ruleset).collect();
         }
         for (login, role) in &seed.collaborators {
             let body = json!({"permission": role});

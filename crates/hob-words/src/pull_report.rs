@@ -167,7 +167,11 @@ fn open(report: &PullReport<'_>) -> String {
     }
     open.extend(unproven(report.evidence));
     open.extend(report.reviewer.and_then(ReviewerReport::open));
-    if open.is_empty() { "Only the review.".to_owned() } else { open.join(" ") }
+    if !open.is_empty() {
+        return open.join(" ");
+    }
+    let leads = report.notable.makes_a_draft(report.shown);
+    if leads { "What leads this text, and the review.".to_owned() } else { "Only the review.".to_owned() }
 }
 
 /// What the checks do not show.

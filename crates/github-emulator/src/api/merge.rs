@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{
     super::{
+        branch_guard::mover,
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{Access, RefMove, walk},
@@ -109,7 +110,8 @@ fn rules_allow(call: &Call, git: &Git, plan: &Plan, base: Oid) -> Result<(), Ref
     let repo = call.repository(&state, Role::Read)?;
     let fit = Fit { mergeable: Some(true), behind, verified };
     let issue = repo.issues.get(&plan.number).ok_or_else(Refusal::not_found)?;
-    match forbids(repo, &state.accounts, issue, fit, call.role(&state, repo), plan.method) {
+    let mover = mover(&call.forge, &state.accounts, call.caller.as_ref(), call.role(&state, repo));
+    match forbids(repo, &state.accounts, issue, fit, mover, plan.method) {
         Some(sentence) => Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, sentence)),
         None => Ok(()),
     }

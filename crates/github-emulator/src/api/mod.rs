@@ -36,6 +36,7 @@ mod review_comments;
 mod review_place;
 mod reviewers;
 mod reviews;
+mod rulesets;
 mod search;
 mod statuses;
 mod table;

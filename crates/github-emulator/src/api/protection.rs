@@ -174,9 +174,9 @@ fn branch_is_there(call: &Call, need: Role) -> Result<(), Refusal> {
 /// The requirements of rulesets for a branch, which need not exist.
 fn rules(call: &Call) -> Answer {
     let state = call.state();
-    let ruleset = call.repository(&state, Role::Read)?.rulesets.get(call.part("branch"));
+    let rulesets = call.repository(&state, Role::Read)?.rulesets_of(call.part("branch"));
     let view = call.view(&state)?;
-    Ok(paged(call, ruleset.map(|ruleset| wire::rules(view, ruleset)).unwrap_or_default(), Value::clone))
+    Ok(paged(call, rulesets.flat_map(|ruleset| wire::rules(view, ruleset)).collect(), Value::clone))
 }
 
 /// Reads the body of a request that protects a branch.

@@ -5,7 +5,7 @@ use git2::{ErrorCode, ObjectType, Oid, Repository};
 use serde_json::Value;
 
 use super::super::{
-    branch_guard::{Tip, binding, forbids},
+    branch_guard::{Tip, binding, forbids, mover},
     call::{Answer, Call, Reply},
     fields::Fields,
     git::RefMove,
@@ -149,7 +149,8 @@ pub(super) fn guard_move(call: &Call, git: &Repository, name: &str, old: Option<
     let Some(branch) = name.strip_prefix("refs/heads/") else { return Ok(()) };
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    let rules = binding(repo, branch, call.role(&state, repo));
+    let mover = mover(&call.forge, &state.accounts, call.caller.as_ref(), call.role(&state, repo));
+    let rules = binding(repo, branch, mover);
     match forbids(git, repo, &state.accounts, rules, old, tip) {
         Some((_, sentence)) => Err(Refusal::unprocessable(sentence)),
         None => Ok(()),

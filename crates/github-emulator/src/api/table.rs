@@ -3,13 +3,13 @@
 use super::{
     super::route::Route, actions, annotations, apps, assignees, branches, checks, collaborators, comments, compare,
     contents, dependencies, events, issue_edit, issue_labels, issues, labels, merge, meta, objects, protection, pulls,
-    reactions, refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, search, statuses,
-    update_branch, workflows,
+    reactions, refs, relations, repo_edit, repos, reruns, review_comments, reviewers, reviews, rulesets, search,
+    statuses, update_branch, workflows,
 };
 
 /// Every endpoint that the forge has.
 pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
-    let topics: [&'static [Route]; 35] = [
+    let topics: [&'static [Route]; 36] = [
         actions::ROUTES,
         annotations::ROUTES,
         apps::ROUTES,
@@ -41,6 +41,7 @@ pub(in super::super) fn routes() -> impl Iterator<Item = &'static Route> {
         review_comments::ROUTES,
         reviewers::ROUTES,
         reviews::ROUTES,
+        rulesets::ROUTES,
         search::ROUTES,
         statuses::ROUTES,
         update_branch::ROUTES,

@@ -6,4 +6,5 @@ mod merging;
 mod mood_fixture;
 mod mood_lags;
 mod moods;
+mod rulesets;
 mod tokens;

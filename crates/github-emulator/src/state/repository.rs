@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::{
     super::{
-        branch_rules::{BranchRules, RequiredCheck, Ruleset},
+        branch_rules::{BranchRules, RequiredCheck},
+        rulesets::Ruleset,
         users::Role,
     },
     Account, CheckApp, CheckRun, CheckSuite, Issue, WorkflowRun,
@@ -96,9 +97,9 @@ pub(in super::super) struct Repository {
     /// The requirements of branch protection, by branch.
     #[serde(default)]
     pub(in super::super) rules: BTreeMap<String, BranchRules>,
-    /// The requirements of rulesets, by branch.
+    /// Its rulesets, the oldest first.
     #[serde(default)]
-    pub(in super::super) rulesets: BTreeMap<String, Ruleset>,
+    pub(in super::super) rulesets: Vec<Ruleset>,
     /// The workflows that run for pull requests, each with the names of its jobs, as a test says.
     #[serde(default)]
     pub(in super::super) pull_workflows: BTreeMap<String, Vec<String>>,
@@ -140,7 +141,7 @@ impl Repository {
             collaborators: BTreeMap::new(),
             protected: Vec::new(),
             rules: BTreeMap::new(),
-            rulesets: BTreeMap::new(),
+            rulesets: Vec::new(),
             pull_workflows: BTreeMap::new(),
             workflow_states: BTreeMap::new(),
             labels: Vec::new(),
@@ -238,8 +239,13 @@ impl Repository {
 
     /// The requirements of a branch.
     pub(in super::super) fn rules_of(&self, branch: &str) -> impl Iterator<Item = &BranchRules> {
-        let by_ruleset = self.rulesets.get(branch).map(|ruleset| &ruleset.rules);
-        self.rules.get(branch).into_iter().chain(by_ruleset)
+        let by_rulesets = self.rulesets_of(branch).map(|ruleset| &ruleset.rules.merging);
+        self.rules.get(branch).into_iter().chain(by_rulesets)
+    }
+
+    /// The rulesets that bind a branch, which need not exist.
+    pub(in super::super) fn rulesets_of(&self, branch: &str) -> impl Iterator<Item = &Ruleset> {
+        self.rulesets.iter().filter(move |ruleset| ruleset.binds(branch, &self.default_branch))
     }
 
     /// Whether this ref is a branch that only some may push to.

@@ -22,7 +22,7 @@ pub(super) use git::{
 };
 pub(super) use issue::{CONTENTS, comment, issue, reaction};
 pub(super) use job::{job, workflow, workflow_run};
-pub(super) use protection::{protection, rules, short_protection, signatures};
+pub(super) use protection::{protection, rules, ruleset, short_protection, signatures, whole_ruleset};
 pub(super) use pull::{Measured, legacy_review_comment, pull, review, review_comment, whole_pull};
 pub(super) use repository::{FEATURES, full_repository, label, labels, minimal_repository, repository};
 pub(super) use scalar::{node_id, time};

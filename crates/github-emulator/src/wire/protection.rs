@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        branch_rules::{BranchRules, RequiredCheck, Ruleset},
+        branch_rules::{BranchRules, RequiredCheck},
+        rulesets::{BypassMode, Mover, Rules, Ruleset},
         users::Role,
     },
-    View,
+    View, node_id, time,
 };
 
 /// The protection of a branch as the branch itself shows it.
@@ -83,17 +84,60 @@ pub(in super::super) fn signatures(view: View<'_>, branch: &str) -> Value {
     json!({"url": url, "enabled": enabled})
 }
 
-/// The rules of a ruleset.
+/// The rules of a ruleset for a branch that it binds.
 pub(in super::super) fn rules(view: View<'_>, ruleset: &Ruleset) -> Vec<Value> {
-    let BranchRules { required_status_checks, required_pull_request_reviews, .. } = &ruleset.rules;
+    let mut found = each_rule(&ruleset.rules);
+    for rule in &mut found {
+        rule["ruleset_source_type"] = json!("Repository");
+        rule["ruleset_source"] = json!(view.repo.name);
+        rule["ruleset_id"] = json!(ruleset.id);
+    }
+    found
+}
+
+/// A ruleset in a list.
+pub(in super::super) fn ruleset(view: View<'_>, ruleset: &Ruleset) -> Value {
+    json!({
+        "id": ruleset.id,
+        "name": ruleset.name,
+        "target": "branch",
+        "source_type": "Repository",
+        "source": view.repo.name,
+        "enforcement": ruleset.enforcement,
+        "node_id": node_id("RepositoryRuleset", ruleset.id),
+        "_links": {
+            "self": {"href": view.api(&format!("/rulesets/{}", ruleset.id))},
+            "html": {"href": view.html(&format!("/rules/{}", ruleset.id))},
+        },
+        "created_at": time(ruleset.created_at),
+        "updated_at": time(ruleset.updated_at),
+    })
+}
+
+/// A ruleset with its rules. Only admins see who may bypass it.
+pub(in super::super) fn whole_ruleset(view: View<'_>, of: &Ruleset, mover: Mover) -> Value {
+    let mut shown = ruleset(view, of);
+    shown["conditions"] = json!({"ref_name": {"include": of.include, "exclude": of.exclude}});
+    shown["rules"] = json!(each_rule(&of.rules));
+    shown["current_user_can_bypass"] = json!(match of.bypass_of(mover) {
+        None => "never",
+        Some(BypassMode::Always) => "always",
+        Some(BypassMode::PullRequest) => "pull_requests_only",
+        Some(BypassMode::Exempt) => "exempt",
+    });
+    if mover.role >= Role::Admin {
+        shown["bypass_actors"] = json!(of.bypass_actors);
+    }
+    shown
+}
+
+/// Rules, as they are sent and shown.
+fn each_rule(rules: &Rules) -> Vec<Value> {
+    let Rules { merging, creation, update, deletion, non_fast_forward, do_not_enforce_on_create } = rules;
+    let BranchRules { required_status_checks, required_pull_request_reviews, .. } = merging;
     let mut found = Vec::new();
     let mut add = |kind: &str, parameters: Option<Value>| {
-        let mut rule = json!({
-            "type": kind,
-            "ruleset_source_type": "Repository",
-            "ruleset_source": view.repo.name,
-            "ruleset_id": ruleset.id,
-        });
+        let mut rule = json!({"type": kind});
         if let Some(parameters) = parameters {
             rule["parameters"] = parameters;
         }
@@ -106,12 +150,12 @@ pub(in super::super) fn rules(view: View<'_>, ruleset: &Ruleset) -> Vec<Value> {
         };
         let parameters = json!({
             "strict_required_status_checks_policy": checks.strict,
-            "do_not_enforce_on_create": false,
+            "do_not_enforce_on_create": do_not_enforce_on_create,
             "required_status_checks": checks.each().into_iter().map(one).collect::<Value>(),
         });
         add("required_status_checks", Some(parameters));
     }
-    let resolution = ruleset.rules.required_conversation_resolution;
+    let resolution = merging.required_conversation_resolution;
     if required_pull_request_reviews.is_some() || resolution {
         let count = required_pull_request_reviews.as_ref().map_or(0, |wanted| wanted.required_approving_review_count);
         let parameters = json!({
@@ -120,14 +164,20 @@ pub(in super::super) fn rules(view: View<'_>, ruleset: &Ruleset) -> Vec<Value> {
             "require_code_owner_review": false,
             "require_last_push_approval": false,
             "required_review_thread_resolution": resolution,
+            "allowed_merge_methods": ["merge", "squash", "rebase"],
         });
         add("pull_request", Some(parameters));
     }
-    if ruleset.rules.required_linear_history {
-        add("required_linear_history", None);
-    }
-    if ruleset.rules.required_signatures {
-        add("required_signatures", None);
+    let plain = [
+        ("required_linear_history", merging.required_linear_history),
+        ("required_signatures", merging.required_signatures),
+        ("creation", *creation),
+        ("update", *update),
+        ("deletion", *deletion),
+        ("non_fast_forward", *non_fast_forward),
+    ];
+    for (kind, _) in plain.into_iter().filter(|(_, is_there)| *is_there) {
+        add(kind, None);
     }
     found
 }
