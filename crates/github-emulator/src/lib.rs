@@ -47,6 +47,7 @@ mod large_files;
 mod markdown;
 mod measure;
 mod media;
+mod merge_method;
 mod merge_queue;
 mod merge_state;
 mod meter;

@@ -5,6 +5,7 @@
 
 use super::{
     branch_rules::{BranchRules, RequiredCheck},
+    merge_method::MergeMethod,
     rulesets::{Mover, Rules, Way},
     state::{Accounts, CheckRun, Issue, Pull, Repository, Review, ReviewState},
     users::Role,
@@ -19,14 +20,6 @@ pub(super) struct Fit {
     pub(super) behind: bool,
     /// Whether all commits of the head have verified signatures.
     pub(super) verified: bool,
-}
-
-/// How a pull request is merged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MergeMethod {
-    Merge,
-    Squash,
-    Rebase,
 }
 
 /// Whether a pull request can be merged. <https://docs.github.com/graphql/reference/enums#mergestatestatus>

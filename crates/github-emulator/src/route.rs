@@ -28,6 +28,9 @@ use super::{
 /// slightly larger one is read, so that its refusal can say so.
 const BODY_MAX: usize = 200 << 20;
 
+/// What follows from a write that was carried out.
+pub(super) type AfterWrite = fn(&Call);
+
 /// The handler of an endpoint.
 pub(super) type Handler = fn(&Call) -> Answer;
 
@@ -86,6 +89,19 @@ impl Route {
         format!("{} {}", self.verb, self.pattern)
     }
 
+    fn writes(&self) -> bool {
+        self.verb != "GET"
+    }
+
+    /// Answers a call, and does what follows from a write.
+    fn serve_and(&self, after: AfterWrite, call: &Call) -> Answer {
+        let reply = self.serve(call)?;
+        if self.writes() {
+            after(call);
+        }
+        Ok(reply)
+    }
+
     /// Answers a call that this endpoint supports and permits.
     ///
     /// # Errors
@@ -109,16 +125,16 @@ impl Route {
 }
 
 /// The router of these endpoints; any other request is answered 404 with its own name.
-pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
-    table(forge, routes).fallback(absent).method_not_allowed_fallback(absent)
+pub(super) fn router<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>, after: AfterWrite) -> Router {
+    table(forge, routes, after).fallback(absent).method_not_allowed_fallback(absent)
 }
 
 /// The router of these endpoints and no other.
-pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>, after: AfterWrite) -> Router {
     let add = |router: Router, route: &Route| {
         let (forge, route) = (Arc::clone(forge), *route);
         let serve = move |path: RawPathParams, request: Request| {
-            run(Arc::clone(&forge), move |call| route.serve(call), path, request)
+            run(Arc::clone(&forge), move |call| route.serve_and(after, call), path, request)
         };
         router.route(route.pattern, on(route.method, serve))
     };
@@ -126,10 +142,17 @@ pub(super) fn table<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r
 }
 
 /// The router of these pages, which ignore the rest of an address.
-pub(super) fn pages<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>) -> Router {
+pub(super) fn pages<'r>(forge: &Arc<Forge>, routes: impl IntoIterator<Item = &'r Route>, after: AfterWrite) -> Router {
     let add = |router: Router, route: &Route| {
-        let (forge, handler) = (Arc::clone(forge), route.handler);
-        let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handler, path, request);
+        let (forge, handler, writes) = (Arc::clone(forge), route.handler, route.writes());
+        let handle = move |call: &Call| {
+            let reply = handler(call)?;
+            if writes {
+                after(call);
+            }
+            Ok(reply)
+        };
+        let serve = move |path: RawPathParams, request: Request| run(Arc::clone(&forge), handle, path, request);
         router.route(route.pattern, on(route.method, serve))
     };
     routes.into_iter().fold(Router::new(), add)

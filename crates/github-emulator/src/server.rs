@@ -124,15 +124,15 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
 
 fn router(forge: &Arc<Forge>) -> Router {
     // A service of its own: below `/api/v3` no page's path may match what the API does not have.
-    let api = Router::new().nest_service("/api/v3", route::router(forge, api::routes()));
+    let api = Router::new().nest_service("/api/v3", route::router(forge, api::routes(), api::merge_the_ready));
     let api = api
         .route("/api", any(route::absent))
         .route("/api/", any(route::absent))
         .route("/api/{*rest}", any(route::absent))
-        .merge(route::pages(forge, graphql::ROUTES));
+        .merge(route::pages(forge, graphql::ROUTES, api::merge_the_ready));
     let all = api
         .merge(control::routes(forge))
-        .merge(route::table(forge, control_jobs::ROUTES.iter().chain(control_pulls::ROUTES)))
+        .merge(route::table(forge, control_jobs::ROUTES.iter().chain(control_pulls::ROUTES), api::merge_the_ready))
         .layer(from_fn_with_state(Arc::clone(forge), envelope))
         .merge(git_http::routes(forge))
         .merge(attachments::routes(forge))

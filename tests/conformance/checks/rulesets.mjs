@@ -21,6 +21,7 @@ export async function rulesets(session, report) {
   report.same("a ruleset", [made.name, made.enforcement, made.conditions, made.rules[0].type], ["Proven", "active", conditions, "required_status_checks"]);
   report.same("who may bypass it is for admins", [(await wil.get(own)).body.bypass_actors, (await ada.get(own)).body.bypass_actors], [undefined, []]);
   report.same("it is listed", (await wil.get(`${at}/rulesets?targets=branch`)).body.map((one) => one.name), ["Proven"]);
+  await ada.put(own, body);
   await wil.put(own, body, { status: 403 });
   await ada.get(`${at}/rulesets/99`, { status: 404 });
   await ada.put(`${at}/rulesets/99`, body, { status: 404 });

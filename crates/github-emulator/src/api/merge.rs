@@ -9,7 +9,8 @@ use super::{
         call::{Answer, Call, Reply},
         fields::Fields,
         git::{Access, RefMove, walk},
-        merge_state::{Fit, MergeMethod, forbids},
+        merge_method::MergeMethod,
+        merge_state::{Fit, forbids},
         refusal::Refusal,
         route::{Route, get, put},
         state::{Closing, EventKind, IssueState, Merged, Repository, StateReason, closes},
@@ -47,7 +48,7 @@ fn is_merged(call: &Call) -> Answer {
     if pull.merged.is_some() { Ok(Reply::empty()) } else { Err(Refusal::not_found()) }
 }
 
-fn merge(call: &Call) -> Answer {
+pub(super) fn merge(call: &Call) -> Answer {
     let fields = call.fields("PullRequest")?;
     let git = call.write_git(Role::Write)?;
     let plan = plan(call, &fields)?;
@@ -64,23 +65,11 @@ fn merge(call: &Call) -> Answer {
 }
 
 fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
-    let method = match fields.text("merge_method")?.as_deref() {
-        None | Some("merge") => MergeMethod::Merge,
-        Some("squash") => MergeMethod::Squash,
-        Some("rebase") => MergeMethod::Rebase,
-        Some(_) => return Err(fields.invalid("merge_method")),
-    };
+    let method = fields.text("merge_method")?.unwrap_or_else(|| MergeMethod::Merge.name().to_owned());
+    let method = MergeMethod::named(&method).ok_or_else(|| fields.invalid("merge_method"))?;
     let state = call.state();
     let repo = call.repository(&state, Role::Read)?;
-    let (allowed, what) = match method {
-        MergeMethod::Merge => (repo.merging.allow_merge_commit, "Merge commits"),
-        MergeMethod::Squash => (repo.merging.allow_squash_merge, "Squash merges"),
-        MergeMethod::Rebase => (repo.merging.allow_rebase_merge, "Rebase merges"),
-    };
-    if !allowed {
-        let message = format!("{what} are not allowed on this repository.");
-        return Err(Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, message));
-    }
+    allowed(repo, method)?;
     let (issue, pull) = pull_of(call, repo)?;
     if issue.state == IssueState::Closed {
         return Err(not_mergeable());
@@ -100,6 +89,18 @@ fn plan(call: &Call, fields: &Fields) -> Result<Plan, Refusal> {
         head: Oid::from_str(&pull.head_sha)?,
         method,
     })
+}
+
+/// Refuses a method that the repository does not allow.
+pub(super) fn allowed(repo: &Repository, method: MergeMethod) -> Result<(), Refusal> {
+    let (allowed, what) = match method {
+        MergeMethod::Merge => (repo.merging.allow_merge_commit, "Merge commits"),
+        MergeMethod::Squash => (repo.merging.allow_squash_merge, "Squash merges"),
+        MergeMethod::Rebase => (repo.merging.allow_rebase_merge, "Rebase merges"),
+    };
+    let refusal =
+        || Refusal::new(http::StatusCode::METHOD_NOT_ALLOWED, format!("{what} are not allowed on this repository."));
+    if allowed { Ok(()) } else { Err(refusal()) }
 }
 
 /// Refuses merges that the rules of the base branch forbid.

@@ -4,6 +4,7 @@ mod actions;
 mod annotations;
 mod apps;
 mod assignees;
+mod auto_merge;
 mod branches;
 mod check_suites;
 mod checks;
@@ -43,5 +44,6 @@ mod table;
 mod update_branch;
 mod workflows;
 
+pub(super) use auto_merge::{merge_the_ready, method, switch_off, switch_on};
 pub use table::endpoints;
 pub(super) use table::routes;

@@ -137,7 +137,7 @@ pub(super) fn whole(call: &Call, git: &Access) -> Result<Value, Refusal> {
 }
 
 /// The pull request in the path, with the facts from git, which is asked before the state is locked.
-fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
+pub(super) fn measured(call: &Call, git: &Git) -> Result<(Value, Measured), Refusal> {
     let (number, (base, head)) = (call.number("number")?, sides(call)?);
     let open_or_closed = call.issue(call.repository(&call.state(), Role::Read)?)?.state;
     let measured = measure(git, number, base, head, open_or_closed)?;

@@ -18,14 +18,8 @@ use super::{
 use crate::names::RepoName;
 
 /// Features of GitHub's repositories that this forge does not have: turning them off changes nothing.
-pub(super) const NEVER: [&str; 6] = [
-    "has_discussions",
-    "is_template",
-    "allow_auto_merge",
-    "allow_update_branch",
-    "allow_forking",
-    "web_commit_signoff_required",
-];
+pub(super) const NEVER: [&str; 5] =
+    ["has_discussions", "is_template", "allow_update_branch", "allow_forking", "web_commit_signoff_required"];
 
 pub(super) const ROUTES: &[Route] = &[
     patch("/repos/{owner}/{repo}", update).body(&[
@@ -146,6 +140,7 @@ pub(super) fn settle(fields: &Fields, repo: &mut Repository) -> Result<(), Refus
         ("allow_squash_merge", &mut merging.allow_squash_merge),
         ("allow_rebase_merge", &mut merging.allow_rebase_merge),
         ("delete_branch_on_merge", &mut merging.delete_branch_on_merge),
+        ("allow_auto_merge", &mut merging.allow_auto_merge),
     ] {
         *flag = fields.flag(name)?.unwrap_or(*flag);
     }

@@ -37,7 +37,7 @@ const ROUTES: &[Route] = &[
 
 /// The routes of the pages.
 pub(in super::super) fn routes(forge: &Arc<Forge>) -> Router {
-    route::pages(forge, ROUTES).layer(from_fn_with_state(Arc::clone(forge), guarded))
+    route::pages(forge, ROUTES, |_| {}).layer(from_fn_with_state(Arc::clone(forge), guarded))
 }
 
 /// Signs in if there are credentials, and puts the headers around a page.

@@ -80,3 +80,49 @@ async fn only_admins_change_rulesets_and_what_is_not_obeyed_is_refused() {
         assert_eq!(status, 422, "{said}");
     }
 }
+
+/// What auto-merge answers for pull request 1.
+async fn auto(fixture: &Fixture, token: &str, verb: &str, more: &str) -> Value {
+    let number = "{ repository(owner: \"ada\", name: \"site\") { pullRequest(number: 1) { id } } }";
+    let id = fixture.data(token, number).await["repository"]["pullRequest"]["id"].clone();
+    let fields = "pullRequest { autoMergeRequest { mergeMethod enabledBy { login } } }";
+    let query =
+        format!("mutation {{ {verb}PullRequestAutoMerge(input: {{pullRequestId: {id}{more}}}) {{ {fields} }} }}");
+    fixture.ask(token, &query).await
+}
+
+fn message(answer: &Value) -> &str {
+    answer["errors"][0]["message"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn auto_merge_waits_for_what_is_required_and_then_merges() {
+    let fixture = Fixture::start().await;
+    fixture.pull("work").await;
+    let allow = json!({"allow_auto_merge": true});
+    assert_eq!(message(&auto(&fixture, "tw", "enable", "").await), "Auto merge is not allowed for this repository");
+    assert_eq!(fixture.answer("ta", &format!("PATCH {SITE}"), allow).await.1["allow_auto_merge"], true);
+    let clean = auto(&fixture, "tw", "enable", "").await;
+    assert_eq!(message(&clean), "Pull request Pull request is in clean status");
+    assert_eq!(fixture.answer("ta", &format!("POST {SITE}/rulesets"), requiring(None)).await.0, 201);
+    let other = auto(&fixture, "tw", "enable", &format!(", expectedHeadOid: \"{}\"", "0".repeat(40))).await;
+    assert_eq!(message(&other), "Head branch was modified. Review and try the merge again.");
+    assert_eq!(auto(&fixture, "tt", "enable", "").await["errors"][0]["type"], "FORBIDDEN");
+
+    let head = format!(", mergeMethod: SQUASH, expectedHeadOid: \"{}\"", fixture.tip("work").await);
+    let on = auto(&fixture, "tw", "enable", &head).await;
+    let request = &on["data"]["enablePullRequestAutoMerge"]["pullRequest"]["autoMergeRequest"];
+    assert_eq!(*request, json!({"mergeMethod": "SQUASH", "enabledBy": {"login": "wil"}}));
+    let pull = format!("GET {SITE}/pulls/1");
+    let shown = fixture.answer("tw", &pull, Value::Null).await.1;
+    assert_eq!((&shown["auto_merge"]["merge_method"], &shown["merged"]), (&json!("squash"), &json!(false)));
+    let off = auto(&fixture, "tw", "disable", "").await;
+    assert_eq!(off["data"]["disablePullRequestAutoMerge"]["pullRequest"]["autoMergeRequest"], Value::Null);
+    assert_eq!(message(&auto(&fixture, "tw", "disable", "").await), "Can't disable auto-merge for this pull request.");
+    says(&fixture, "pending").await;
+    auto(&fixture, "tw", "enable", &head).await;
+    assert_eq!(fixture.answer("tw", &pull, Value::Null).await.1["merged"], false);
+    says(&fixture, "success").await;
+    let merged = fixture.answer("tw", &pull, Value::Null).await.1;
+    assert_eq!((&merged["merged"], &merged["merged_by"]["login"]), (&json!(true), &json!("wil")));
+}

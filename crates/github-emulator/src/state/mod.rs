@@ -29,4 +29,4 @@ pub(super) use pull::{Merged, Pull, Review, ReviewComment, ReviewState};
 pub(super) use reaction::Reaction;
 pub(super) use reference::{closes, mentions};
 pub(super) use repositories::State;
-pub(super) use repository::{CommitStatus, Label, Repository, Visibility};
+pub(super) use repository::{AutoMerge, CommitStatus, Label, Repository, Visibility};

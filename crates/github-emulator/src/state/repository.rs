@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{
     super::{
         branch_rules::{BranchRules, RequiredCheck},
+        merge_method::MergeMethod,
         rulesets::Ruleset,
         users::Role,
     },
@@ -59,6 +60,18 @@ pub(in super::super) struct Merging {
     pub(in super::super) allow_squash_merge: bool,
     pub(in super::super) allow_rebase_merge: bool,
     pub(in super::super) delete_branch_on_merge: bool,
+    #[serde(default)]
+    pub(in super::super) allow_auto_merge: bool,
+}
+
+/// A pull request's merge as soon as its requirements are met.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(in super::super) struct AutoMerge {
+    pub(in super::super) by: Login,
+    pub(in super::super) at: Timestamp,
+    pub(in super::super) method: MergeMethod,
+    pub(in super::super) title: Option<String>,
+    pub(in super::super) body: Option<String>,
 }
 
 impl Default for Merging {
@@ -69,6 +82,7 @@ impl Default for Merging {
             allow_squash_merge: allow,
             allow_rebase_merge: allow,
             delete_branch_on_merge: false,
+            allow_auto_merge: false,
         }
     }
 }
@@ -100,6 +114,9 @@ pub(in super::super) struct Repository {
     /// Its rulesets, the oldest first.
     #[serde(default)]
     pub(in super::super) rulesets: Vec<Ruleset>,
+    /// The merges that wait for requirements, by pull request.
+    #[serde(default)]
+    pub(in super::super) auto_merges: BTreeMap<u64, AutoMerge>,
     /// The workflows that run for pull requests, each with the names of its jobs, as a test says.
     #[serde(default)]
     pub(in super::super) pull_workflows: BTreeMap<String, Vec<String>>,
@@ -142,6 +159,7 @@ impl Repository {
             protected: Vec::new(),
             rules: BTreeMap::new(),
             rulesets: Vec::new(),
+            auto_merges: BTreeMap::new(),
             pull_workflows: BTreeMap::new(),
             workflow_states: BTreeMap::new(),
             labels: Vec::new(),

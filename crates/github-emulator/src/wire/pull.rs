@@ -49,6 +49,17 @@ impl Measured {
     }
 }
 
+fn auto_merge(view: View<'_>, issue: &Issue) -> Value {
+    let Some(auto) = view.repo.auto_merges.get(&issue.number) else { return Value::Null };
+    let title = auto.title.clone().unwrap_or_else(|| format!("{} (#{})", issue.title, issue.number));
+    json!({
+        "enabled_by": view.user(&auto.by),
+        "merge_method": auto.method,
+        "commit_title": title,
+        "commit_message": auto.body.as_deref().unwrap_or_default(),
+    })
+}
+
 /// A pull request in a list; `null` for an issue that is not one.
 pub(in super::super) fn pull(view: View<'_>, issue: &Issue) -> Value {
     let Some(pull) = &issue.pull else { return Value::Null };
@@ -81,7 +92,7 @@ pub(in super::super) fn pull(view: View<'_>, issue: &Issue) -> Value {
             "merged_at": merged.map(|merged| time(merged.at)),
             "merge_commit_sha": merged.map(|merged| &merged.sha),
             "draft": pull.draft,
-            "auto_merge": null,
+            "auto_merge": auto_merge(view, issue),
             "requested_reviewers": reviewers,
             "requested_teams": [],
         });

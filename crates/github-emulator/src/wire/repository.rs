@@ -101,6 +101,7 @@ pub(in super::super) fn repository(view: View<'_>, role: Role) -> Value {
         "allow_squash_merge": repo.merging.allow_squash_merge,
         "allow_rebase_merge": repo.merging.allow_rebase_merge,
         "delete_branch_on_merge": repo.merging.delete_branch_on_merge,
+        "allow_auto_merge": repo.merging.allow_auto_merge,
         "language": null,
         "license": null,
         "default_branch": repo.default_branch,

@@ -1,6 +1,7 @@
 //! The mutations, one file a topic: the description of each with its input and payload, and its implementation. Most
 //! only call the endpoint of the REST API that does the same.
 
+mod auto_merge;
 mod comments;
 mod doing;
 mod issues;

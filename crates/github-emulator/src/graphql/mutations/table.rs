@@ -6,7 +6,7 @@ use super::{
         object::Args,
         problem::Problem,
     },
-    comments,
+    auto_merge, comments,
     doing::{Doing, Mutation, Payload},
     issues, labels, linked, pulls, reactions, reviews,
 };
@@ -14,7 +14,8 @@ use super::{
 /// A topic: its descriptions, and its mutations by name.
 type Topic = (&'static str, &'static [(&'static str, Mutation)]);
 
-const TOPICS: [Topic; 7] = [
+const TOPICS: [Topic; 8] = [
+    (auto_merge::DESCRIPTION, auto_merge::MUTATIONS),
     (comments::DESCRIPTION, comments::MUTATIONS),
     (issues::DESCRIPTION, issues::MUTATIONS),
     (labels::DESCRIPTION, labels::MUTATIONS),

@@ -142,6 +142,20 @@ impl<'s> PullNode<'s> {
         Ok(with_signatures(measured, &git, base, head, &at.state.accounts)?)
     }
 
+    fn auto_merge(&self, at: &At<'s>) -> Out<'s> {
+        let Some(auto) = self.0.repo.auto_merges.get(&self.0.issue.number) else { return Out::Null };
+        let by = at.state.accounts.get(auto.by.as_str());
+        let fields = [
+            ("authorEmail", Out::Null),
+            ("commitBody", Out::leaf(auto.body.as_deref())),
+            ("commitHeadline", Out::leaf(auto.title.as_deref())),
+            ("enabledAt", Out::leaf(time(auto.at))),
+            ("enabledBy", by.map_or(Out::Null, |by| Out::Node(node_id(by.kind.name(), by.id)))),
+            ("mergeMethod", Out::leaf(auto.method.name().to_uppercase())),
+        ];
+        made("AutoMergeRequest", fields)
+    }
+
     fn commits(&self, at: &At<'s>, args: &Args) -> Resolved<'s> {
         let git = at.call.forge.git.open(self.0.repo.id)?;
         let (base, head) = self.sides()?;
@@ -202,7 +216,8 @@ impl<'s> PullNode<'s> {
     fn own(&self, at: &At<'s>, name: &str, args: &Args) -> Option<Resolved<'s>> {
         let (Of { repo, issue, pull }, merged) = (self.0, self.0.pull.merged.as_ref());
         Some(Ok(match name {
-            "autoMergeRequest" | "potentialMergeCommit" => Out::Null,
+            "autoMergeRequest" => self.auto_merge(at),
+            "potentialMergeCommit" => Out::Null,
             "baseRef" => reference(at, repo, &format!("refs/heads/{}", pull.base_ref)),
             "baseRefName" => Out::leaf(pull.base_ref.as_str()),
             "baseRefOid" => Out::leaf(pull.base_sha.as_str()),

@@ -140,8 +140,7 @@ impl<'s> RepositoryNode<'s> {
     fn constant(name: &str) -> Option<Out<'s>> {
         Some(match name {
             "archivedAt" | "parent" => Out::Null,
-            "autoMergeAllowed"
-            | "hasDiscussionsEnabled"
+            "hasDiscussionsEnabled"
             | "hasProjectsEnabled"
             | "hasVulnerabilityAlertsEnabled"
             | "hasWikiEnabled"
@@ -170,6 +169,7 @@ impl<'s> Object<'s> for RepositoryNode<'s> {
         let default = format!("refs/heads/{}", repo.default_branch);
         Ok(match name {
             "assignableUsers" => self.accounts(at, args, Role::Triage),
+            "autoMergeAllowed" => Out::leaf(repo.merging.allow_auto_merge),
             "createdAt" => Out::leaf(time(repo.created_at)),
             "deleteBranchOnMerge" => Out::leaf(repo.merging.delete_branch_on_merge),
             "hasIssuesEnabled" => Out::leaf(repo.has_issues),
