@@ -264,6 +264,8 @@ pub struct PublishSettings {
     pub labels: Vec<String>,
     /// The reviewers to request: `actor`, logins, `team:SLUG`, `ORG/TEAM`.
     pub reviewers: Vec<String>,
+    /// Paths, as globs: a proven pull request that changes no others is merged by the forge itself, once its requirements are met.
+    pub auto_merge: Vec<String>,
 }
 
 impl PublishSettings {

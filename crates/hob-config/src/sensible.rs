@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use config::Config;
-use hob_domain::{Permission, ProfileName, RepoName, check_template};
+use hob_domain::{PathGlobs, Permission, ProfileName, RepoName, check_template};
 use toml::{Table, Value};
 
 use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
@@ -52,6 +52,15 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
         signing,
         "write `none`, `api`, or the path of a private SSH key, such as `/keys/hob`",
     )?;
+    for glob in &settings.publish.auto_merge {
+        let is_glob = PathGlobs::new(vec![glob.clone()]).is_ok();
+        hold(
+            is_glob && !glob.trim().is_empty(),
+            "publish.auto_merge",
+            glob,
+            "write globs of paths, such as `docs/**`",
+        )?;
+    }
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }

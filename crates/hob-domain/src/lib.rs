@@ -27,6 +27,7 @@ mod who_works;
 
 pub use approval::{Ask, Impact, Proposed};
 pub use change::{
+    auto_merge::merges_itself,
     change_text::{ChangeText, is_declined},
     code_owners::code_owners,
     commit_identity::{CommitIdentity, noreply_email},

@@ -23,6 +23,12 @@ struct ParametersWire {
     max_file_size: Option<u64>,
     restricted_file_paths: Vec<String>,
     restricted_file_extensions: Vec<String>,
+    required_status_checks: Vec<CheckWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CheckWire {
+    context: String,
 }
 
 impl RuleWire {
@@ -69,10 +75,23 @@ impl Repository<'_> {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn rules_of(self, branch: &str) -> Result<Vec<PushRule>, ForgeError> {
+        Ok(self.every_rule(branch).await?.into_iter().filter_map(RuleWire::read).collect())
+    }
+
+    /// Whether a ruleset requires a status of this context on `branch`.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the read.
+    pub async fn requires(self, branch: &str, context: &str) -> Result<bool, ForgeError> {
+        let rules = self.every_rule(branch).await?;
+        Ok(rules.iter().flat_map(|rule| &rule.parameters.required_status_checks).any(|check| check.context == context))
+    }
+
+    async fn every_rule(self, branch: &str) -> Result<Vec<RuleWire>, ForgeError> {
         let path = self.forge.path(&format!("/rules/branches/{}", encoded(branch)));
         let what = "read the rules of a branch";
         match self.forge.get_all::<RuleWire>(&path, MetadataRead.to(what), "remove rules").await {
-            Ok(rules) => Ok(rules.into_iter().filter_map(RuleWire::read).collect()),
+            Ok(rules) => Ok(rules),
             Err(ForgeError::Forbidden { .. }) => Ok(Vec::new()),
             Err(error) if error.is_not_found() => Ok(Vec::new()),
             Err(error) => Err(error),

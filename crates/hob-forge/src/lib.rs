@@ -9,6 +9,7 @@
 mod account;
 mod app_key;
 mod authentication;
+mod auto_merge;
 mod before_claim;
 mod branch_rules;
 mod cache;

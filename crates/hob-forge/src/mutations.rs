@@ -4,6 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::Reaction;
 
+/// Switches auto-merge on for one head of a pull request.
+/// <https://docs.github.com/graphql/reference/mutations#enablepullrequestautomerge>
+pub(super) const SWITCH_ON: &str = "mutation($pull:ID!,$head:GitObjectID!,$method:PullRequestMergeMethod!){enablePullRequestAutoMerge(input:{pullRequestId:$pull,expectedHeadOid:$head,mergeMethod:$method}){clientMutationId}}";
+/// Switches it off.
+/// <https://docs.github.com/graphql/reference/mutations#disablepullrequestautomerge>
+pub(super) const SWITCH_OFF: &str =
+    "mutation($pull:ID!){disablePullRequestAutoMerge(input:{pullRequestId:$pull}){clientMutationId}}";
+
 /// Reacts to this many comments and reviews, `$s0` and following.
 /// <https://docs.github.com/graphql/reference/mutations#addreaction>
 pub(super) fn add_reaction(reaction: Reaction, subjects: usize) -> String {

@@ -2,12 +2,13 @@
 //! worker makes, has its own list (`live_permitted.rs`).
 //!
 //! # Guarantees
-//! - No call merges or approves. The only change of a pull request's state marks a draft as ready; no call changes the
+//! - No call merges or approves. Auto-merge, by which GitHub merges one exact head, is switched on by the owner's settings alone. The only
+//!   change of a pull request's state marks a draft as ready; no call changes the
 //!   state of an issue, a branch, a release, a setting or an account, apart from the dashboard's text.
 //! - The only refs that are written are those of a ledger, and the only commit status that is set is `hob/proof`.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
-//! - GraphQL is read, and makes three changes: marking a draft as ready, resolving review threads, and reacting.
+//! - GraphQL is read, and makes four changes: marking a draft as ready, auto-merge on and off, resolving review threads, and reacting.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
@@ -15,14 +16,14 @@ use serde_json::Value;
 
 use crate::{
     Reaction,
-    mutations::{add_reaction, resolve_threads},
+    mutations::{SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads},
     tips::issue_number,
 };
 
 /// The path of GraphQL among those of the API's calls.
 pub(super) const GRAPHQL: &str = "/graphql";
 
-/// The one mutation: it marks a draft as ready for review.
+/// Marks a draft as ready for review.
 pub(super) const MARK_READY: &str =
     "mutation($pull:ID!){markPullRequestReadyForReview(input:{pullRequestId:$pull}){pullRequest{isDraft}}}";
 
@@ -134,8 +135,9 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let asks = query.starts_with("query") && !query.contains("mutation");
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
         let reacts = |reaction| query == add_reaction(reaction, query.matches("addReaction").count());
+        let is_one = [MARK_READY, SWITCH_ON, SWITCH_OFF].contains(&query);
         return method == Method::POST
-            && (asks || query == MARK_READY || resolves() || reacts(Reaction::Eyes) || reacts(Reaction::Confused));
+            && (asks || is_one || resolves() || reacts(Reaction::Eyes) || reacts(Reaction::Confused));
     }
     let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
@@ -275,6 +277,12 @@ mod tests {
             ("POST", "/graphql", json!({"query": add_reaction(Reaction::Confused, 1), "variables": {"s0": "a"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
+            (
+                "POST",
+                "/graphql",
+                json!({"query": SWITCH_ON, "variables": {"pull": "x", "head": "1", "method": "MERGE"}}),
+            ),
+            ("POST", "/graphql", json!({"query": SWITCH_OFF, "variables": {"pull": "x"}})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
@@ -289,6 +297,7 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"draft": false})),
             ("POST", "/graphql", json!({"query": "mutation { markPullRequestReadyForReview }"})),
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
+            ("POST", "/graphql", json!({"query": SWITCH_ON.replace(",expectedHeadOid:$head", "")})),
             ("POST", "/graphql", json!({"query": format!("{} mutation {{ x }}", resolve_threads(1))})),
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),

@@ -40,7 +40,7 @@ pub use dashboard_text::{Board, dashboard_text};
 pub use explanation::explanation;
 pub use issue_page::said_meanwhile;
 pub use named_issue::NamedIssue;
-pub use notable_words::{for_the_agent, undone_first};
+pub use notable_words::{for_the_agent, nothing_first, undone_first};
 pub use notification::Notification;
 pub use plan_brief::PlanBrief;
 pub use profile_brief::profile_brief;

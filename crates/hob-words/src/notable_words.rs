@@ -34,6 +34,11 @@ pub(crate) fn all_first(shown: &Shown, notable: &Notable) -> Vec<String> {
     told
 }
 
+/// Whether nothing leads the text of such a change.
+pub fn nothing_first(shown: &Shown, notable: &Notable) -> bool {
+    all_first(shown, notable).is_empty()
+}
+
 /// What the agent is told once about its work, because it may have a reason or a remedy. `None` if there is nothing.
 pub fn for_the_agent(shown: &Shown, notable: &Notable) -> Option<String> {
     let mut told = look_first(shown);

@@ -35,6 +35,7 @@ mod agent;
 mod asked_for;
 mod attempt;
 mod authorize;
+mod auto_merge;
 mod bounded_names;
 mod corrections;
 mod counters;

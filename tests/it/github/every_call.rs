@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use github_emulator::{Annotation, Job, JobConclusion, JobStep, Mood, Moods};
+use github_emulator::{Annotation, BranchRules, Job, JobConclusion, JobStep, Mood, Moods, RequiredChecks};
 use hob_domain::{
     AccountKind, Actor, DASHBOARD_MARK, Drawn, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login, PullNumber,
     Reviewers, SUB_ISSUE_MARK, Timestamp,
@@ -143,6 +143,16 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     pulls.mark_ready(lease, opened.number).await.unwrap();
     forge.labels().put_on(lease, opened.number, &["code".to_owned()]).await.unwrap();
     pulls.close(lease, opened.number).await.unwrap();
+    // Auto-merge needs something to wait for.
+    world.call("ann", Method::PATCH, "", json!({"allow_auto_merge": true})).await;
+    let required_status_checks = Some(RequiredChecks::named(&["hob/proof", "later"]));
+    let rules = BranchRules { required_status_checks, ..BranchRules::default() };
+    world.forge.set_ruleset(&repo_on_forge(), "main", Some(rules)).unwrap();
+    assert!(forge.repository().requires("main", "hob/proof").await.unwrap());
+    let head = pulls.get(things.pull).await.unwrap().unwrap().head;
+    pulls.merge_when_ready(lease, things.pull, &head).await.unwrap();
+    pulls.merge_no_more(lease, things.pull, &own).await.unwrap();
+    world.forge.set_ruleset(&repo_on_forge(), "main", None).unwrap();
     let reviews = forge.reviews(things.pull);
     assert_eq!(reviews.all().await.unwrap().len(), 1);
     let first = reviews.remarks().await.unwrap()[0].clone();

@@ -1,5 +1,6 @@
 //! A change on its way to a pull request: the diff, its proof, what may be pushed, and its review.
 
+pub(crate) mod auto_merge;
 pub(crate) mod change_text;
 pub(crate) mod code_owners;
 pub(crate) mod commit_identity;

@@ -173,7 +173,7 @@ impl PathGlobs {
 
 impl FileChange {
     /// Its path, preceded by its former path.
-    fn both_paths(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn both_paths(&self) -> impl Iterator<Item = &str> {
         let before = match &self.kind {
             ChangeKind::Renamed { from } => Some(from.as_str()),
             ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => None,

@@ -37,7 +37,7 @@ impl ReviewerReport {
     }
 
     /// What is left for a person because of it, one sentence.
-    pub(crate) fn open(&self) -> Option<String> {
+    pub fn open(&self) -> Option<String> {
         let reviewer = code_span(&self.reviewer);
         let high = self.findings.high().count();
         match &self.missing {

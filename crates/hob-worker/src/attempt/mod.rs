@@ -33,6 +33,7 @@ mod kept;
 mod listen;
 mod live;
 mod loaded_agent;
+mod merges_itself;
 mod named;
 mod noticed;
 mod outage;

@@ -19,6 +19,7 @@ use crate::{
         heartbeat::is_withdrawn,
         introduce::introduce,
         job::Job,
+        merges_itself::may_merge_itself,
         noticed::with_advisories,
         proof::Proven,
         review::publish_round,
@@ -26,6 +27,7 @@ use crate::{
         weather::{Patience, through},
     },
     authorize::approved_hash,
+    auto_merge::{MergesItself, set_auto_merge},
     proof_status::set_proof,
 };
 
@@ -80,6 +82,9 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     let pull = worker.forge.pulls().publish(lease, lease.record().pull.number, &draft).await?;
     let (shown, tally) = (&proven.shown, proven.evidence.tally());
     let status = ProofStatus::of(proven.head.clone(), shown, tally, &status_line(shown));
+    let unattended = !draft.draft && moved.is_none() && may_merge_itself(worker, job, proven, &notable);
+    let wanted = unattended.then_some(MergesItself { head: &proven.head, base: &draft.base });
+    set_auto_merge(worker, lease, pull.number, wanted).await;
     Box::pin(set_proof(worker, lease, pull.number, status)).await?;
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {

@@ -16,7 +16,11 @@ use hob_forge::{ForgeError, Look, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{branch::push_new, end::AttemptEnd, introduce::introduce, job::Job, proof::Proven, statement::proof_of},
+    attempt::{
+        branch::push_new, end::AttemptEnd, introduce::introduce, job::Job, merges_itself::may_merge_itself,
+        proof::Proven, statement::proof_of,
+    },
+    auto_merge::{MergesItself, set_auto_merge},
     inbox::Conversation,
     proof_status::set_proof,
 };
@@ -41,6 +45,11 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     push_new(worker, job, &proven.head).await?;
     let (shown, tally) = (&proven.shown, proven.evidence.tally());
     let status = ProofStatus::of(proven.head.clone(), shown, tally, &status_line(shown));
+    // What people asked for is theirs to see.
+    let asked = lease.record().review.kinds().any(|kind| kind == RoundKind::Review);
+    let unattended = !asked && may_merge_itself(worker, job, proven, &proven.notable);
+    let wanted = unattended.then_some(MergesItself { head: &proven.head, base: &job.base.branch });
+    set_auto_merge(worker, lease, pull, wanted).await;
     Box::pin(set_proof(worker, lease, pull, status)).await?;
     // People who said more when it was opened have been heard now.
     introduce(worker, job, pull).await?;

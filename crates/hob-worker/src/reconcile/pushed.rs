@@ -8,6 +8,7 @@ use hob_forge::BaseBranch;
 use crate::{
     WorkError, Worker,
     attempt::prove_again,
+    auto_merge::set_auto_merge,
     observe::Observed,
     proof_status::set_proof,
     reconcile::{
@@ -36,6 +37,7 @@ pub(super) async fn show_push(
         }
     };
     let held = acquire(worker, observed, base, begin).await?;
+    set_auto_merge(worker, &held.lease, pull, None).await;
     set_proof(worker, &held.lease, pull, status).await?;
     release(worker, &held).await?;
     Ok(Reconciled::UpToDate)
@@ -54,6 +56,7 @@ pub(super) async fn prove(
     }
     let what = format!("makes the proof of pull request {pull} again");
     let held = acquire(worker, observed, base, Transition::Reconcile { what }).await?;
+    set_auto_merge(worker, &held.lease, pull, None).await;
     Box::pin(prove_again(worker, &held, pull)).await?;
     Ok(Reconciled::UpToDate)
 }

@@ -351,6 +351,7 @@ deaths! {
     a_worker_may_die_anywhere_over_a_stop_at_work: crash(ToldOffAtWork),
     a_worker_may_die_anywhere_over_a_change_of_mind: crash(MindChanged),
     a_worker_may_die_anywhere_over_the_rules_of_a_house: crash(House),
+    a_worker_may_die_anywhere_over_an_auto_merge: crash(MergedByItself),
     a_worker_may_die_anywhere_over_a_hand_off: crash(HandedOver),
     a_worker_may_die_anywhere_over_a_list_of_issues: crash(Split),
     a_worker_may_die_anywhere_over_a_used_up_budget: crash(SpentUp),

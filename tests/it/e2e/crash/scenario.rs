@@ -2,14 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use github_emulator::{Fault, Mood, Moods, What, When};
-use hob_domain::{BlockCode, OWN_MARK, Record, State};
+use github_emulator::{BranchRules, Fault, Mood, Moods, RequiredChecks, What, When};
+use hob_domain::{BlockCode, OWN_MARK, PROOF_CONTEXT, Record, State};
 use hob_words::status_body;
 use http::Method;
 use serde_json::json;
 
 use super::MORTAL;
-use crate::harness::{AT_THE_GATE, Builder, Gate, Turnstile, World, billed, run};
+use crate::harness::{AT_THE_GATE, Builder, Gate, Turnstile, World, billed, repo_on_forge, run};
 
 /// The agent's report when it is done.
 fn done() -> String {
@@ -58,6 +58,8 @@ pub(super) enum Scenario {
     MindChanged,
     /// The pull request gets labels and a reviewer, and is a draft until its checks are green.
     House,
+    /// GitHub merges the pull request by itself.
+    MergedByItself,
     /// With the answer comes a commit on the base that conflicts with the work so far.
     BaseMoved,
     /// A profile hands the work off to another one.
@@ -147,6 +149,9 @@ impl Scenario {
                 .set("publish.labels", "by-hob")
                 .set("publish.reviewers", "wil")
                 .set("publish.sign_off", "true"),
+            Self::MergedByItself => World::with_agent(&format!("echo done > done.txt; {done}"))
+                .check("test -f done.txt")
+                .set("publish.auto_merge", "done.txt"),
             Self::AskedAgain => {
                 World::with_agent(&format!("echo done $n > done.txt; {done}")).check("test -f done.txt")
             }
@@ -206,7 +211,10 @@ impl Scenario {
         let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = builder.inside(turnstile);
         let world = builder.start().await;
-        world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
+        // A refusal would leave the merge to people.
+        if self != Self::MergedByItself {
+            world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
+        }
         world
     }
 
@@ -236,6 +244,7 @@ impl Scenario {
             | Self::ToldOffAtWork
             | Self::MindChanged
             | Self::House
+            | Self::MergedByItself
             | Self::BaseMoved
             | Self::HandedOver
             | Self::Split
@@ -262,6 +271,7 @@ impl Scenario {
             | Self::Mixed
             | Self::Commanded
             | Self::House
+            | Self::MergedByItself
             | Self::BaseMoved
             | Self::Split
             | Self::Journaled => 2,
@@ -286,6 +296,7 @@ impl Scenario {
             | Self::HeardAtPublication
             | Self::ToldOffAtWork
             | Self::House
+            | Self::MergedByItself
             | Self::HandedOver
             | Self::SpentUp
             | Self::Stopped => 0,
@@ -333,6 +344,12 @@ impl Scenario {
         };
         for said in said {
             world.comments("ann", 1, said).await;
+        }
+        if self == Self::MergedByItself {
+            let required_status_checks = Some(RequiredChecks::named(&[PROOF_CONTEXT]));
+            let rules = BranchRules { required_status_checks, ..BranchRules::default() };
+            world.forge.set_ruleset(&repo_on_forge(), "main", Some(rules)).unwrap();
+            world.call("ann", Method::PATCH, "", json!({"allow_auto_merge": true})).await;
         }
         if self == Self::House {
             let label = json!({"name": "by-hob", "color": "5319e7"});
@@ -399,7 +416,7 @@ impl Scenario {
             (Self::House, _) => turns_green(world).await,
             // Time passes until the next attempt.
             (Self::Retried, _) => world.forge.advance(world.settings.limits.retry_delay * 2),
-            (Self::Stopped | Self::RoundOfWords, _) => {}
+            (Self::Stopped | Self::RoundOfWords | Self::MergedByItself, _) => {}
             (Self::Journaled, _) => assert_eq!(world.journaled(1).len(), 1, "one cost waits"),
             (
                 Self::Happy
@@ -484,7 +501,7 @@ impl Scenario {
             | Self::Journaled
             | Self::AskedAgain => (State::InReview, vec!["code", "in-review"]),
             Self::Refused => (State::Ready, vec!["code"]),
-            Self::Merged => (State::Done, vec!["code"]),
+            Self::Merged | Self::MergedByItself => (State::Done, vec!["code"]),
             Self::Rejected | Self::SpentUp => (State::Blocked, vec!["blocked", "code"]),
             Self::Cancelled | Self::ToldOffAtWork => (State::Done, vec![]),
             Self::Split => (State::Done, vec!["agent:planner"]),
@@ -540,6 +557,7 @@ impl Scenario {
             | Self::RoundOfWords
             | Self::MindChanged
             | Self::House
+            | Self::MergedByItself
             | Self::HandedOver
             | Self::Journaled
             | Self::BaseMoved => {
