@@ -4,10 +4,13 @@
 //! - A lock file says what is installed, a manifest what is wanted: where both name a package, the lock file's versions count.
 //! - Only the common form of each file is read. One that cannot be read is named, not passed over.
 
+mod bun;
 mod cargo;
+mod dotnet;
 mod go;
 mod java;
 mod npm;
+mod php;
 mod python;
 mod ruby;
 
@@ -24,6 +27,8 @@ enum Ecosystem {
     Go,
     Ruby,
     Java,
+    Php,
+    Dotnet,
 }
 
 /// What a file says of packages.
@@ -54,7 +59,7 @@ type Reader = fn(&str) -> Option<Packages>;
 
 /// How a file is read; `None` if it names no packages.
 fn reader(path: &str) -> Option<(Ecosystem, Says, Reader)> {
-    use Ecosystem::{Cargo, Go, Java, Npm, Python, Ruby};
+    use Ecosystem::{Cargo, Dotnet, Go, Java, Npm, Php, Python, Ruby};
     use Says::{Locked, Wanted};
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     Some(match name {
@@ -63,6 +68,7 @@ fn reader(path: &str) -> Option<(Ecosystem, Says, Reader)> {
         "package-lock.json" | "npm-shrinkwrap.json" => (Npm, Locked, npm::package_lock),
         "pnpm-lock.yaml" => (Npm, Locked, npm::pnpm),
         "yarn.lock" => (Npm, Locked, npm::yarn),
+        "bun.lock" => (Npm, Locked, bun::lock),
         "package.json" => (Npm, Wanted, npm::manifest),
         "poetry.lock" | "uv.lock" | "pdm.lock" => (Python, Locked, python::lock),
         "Pipfile.lock" => (Python, Locked, python::pipfile_lock),
@@ -71,6 +77,9 @@ fn reader(path: &str) -> Option<(Ecosystem, Says, Reader)> {
         "go.mod" => (Go, Wanted, go::module),
         "Gemfile.lock" => (Ruby, Locked, ruby::lock),
         "Gemfile" => (Ruby, Wanted, ruby::gemfile),
+        "composer.lock" => (Php, Locked, php::lock),
+        "composer.json" => (Php, Wanted, php::manifest),
+        "packages.lock.json" => (Dotnet, Locked, dotnet::lock),
         "gradle.lockfile" => (Java, Locked, java::gradle_lock),
         "pom.xml" => (Java, Wanted, java::pom),
         "build.gradle" | "build.gradle.kts" => (Java, Wanted, java::gradle),
@@ -94,7 +103,7 @@ pub fn names_packages(path: &str) -> bool {
 pub fn is_lock(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_read = reader(path).is_some_and(|(_, says, _)| says == Says::Locked);
-    is_read || name.ends_with(".lock") || name.ends_with(".lockb") || name == "packages.lock.json"
+    is_read || name.ends_with(".lock") || name.ends_with(".lockb")
 }
 
 /// A package of one change.

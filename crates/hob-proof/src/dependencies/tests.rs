@@ -67,6 +67,35 @@ fn lock_files_say_what_comes_changes_and_goes() {
 }
 
 #[test]
+fn lock_files_of_bun_composer_and_dotnet_are_read() {
+    let bun = |version: &str| {
+        format!(
+            r#"{{"lockfileVersion": 1, "workspaces": {{"": {{"name": "own",}},}},
+            "packages": {{
+              "own": ["own@workspace:packages/own"],
+              "@a/b": ["@a/b@{version}", "", {{"dependencies": {{"c": "^1"}},}}, "sha512-,}}"],
+              "x/y": ["y@2.0.0", "", {{}}, "sha512-=\""],
+            }},}}"#
+        )
+    };
+    insta::assert_snapshot!(told(&[file("web/bun.lock", &bun("1.0.0"), &bun("1.1.0"))]), @"@a/b 1.0.0 -> 1.1.0 web/bun.lock");
+    assert_eq!(told(&[file("bun.lock", "", "{\"packages\": {\"a\": [3]}}")]), "unread bun.lock");
+    let composer = r#"{"packages": [{"name": "m/log", "version": "2.3.0"}], "packages-dev": [{"name": "p/unit", "version": "v9"}]}"#;
+    let wanted = r#"{"require": {"php": ">=8", "m/log": "^2"}, "require-dev": {"p/unit": "^9"}}"#;
+    insta::assert_snapshot!(told(&[file("composer.json", "", wanted), file("composer.lock", "", composer)]), @"
+    m/log - -> 2.3.0 composer.lock wanted
+    p/unit - -> v9 composer.lock wanted
+    ");
+    let dotnet = |version: &str| {
+        let json = r#"{"type": "Direct", "requested": "[13, )", "resolved": ""#;
+        format!(
+            r#"{{"version": 1, "dependencies": {{"net8.0": {{"N.Json": {json}{version}"}}, "own": {{"type": "Project"}}}}}}}}"#
+        )
+    };
+    insta::assert_snapshot!(told(&[file("src/packages.lock.json", &dotnet("13.0.1"), &dotnet("13.0.3"))]), @"N.Json 13.0.1 -> 13.0.3 src/packages.lock.json");
+}
+
+#[test]
 fn manifests_say_what_is_wanted() {
     let cargo = "[dependencies]\nserde = \"1\"\nown = { path = \"../own\" }\nother = { package = \"real\", version = \"2\" }\n\
                  [target.'cfg(unix)'.dev-dependencies]\nnix = { git = \"https://x\" }\n[workspace.dependencies]\nw = \"3\"\n";
