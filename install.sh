@@ -4,8 +4,9 @@
 #     curl -fsSL https://raw.githubusercontent.com/hob-worker/hob/main/install.sh | sh
 #     sh install.sh --version 0.1.0 --to /usr/local/bin
 #
-# Nothing is unpacked before its checksum is verified, and a release without a checksum is refused. Of what was downloaded
-# only `hob --version` is run. Works with any POSIX shell, and with curl or GNU wget; needs tar, gzip, awk, and sha256sum or shasum.
+# Nothing is unpacked before its checksum is verified, and its attestation where gh is installed; a release without a checksum is
+# refused, and so is a newest release that is older than what is installed. Of what was downloaded only `hob --version` is run.
+# Works with any POSIX shell, and with curl or GNU wget; needs tar, gzip, awk, and sha256sum or shasum.
 set -eu
 
 # Where releases are published.
@@ -17,7 +18,8 @@ Installs Hob from a release.
 
     sh install.sh [--version VERSION] [--to FOLDER] [--base-url URL]
 
---version VERSION   the release to install, such as 0.1.0; by default the newest that is no prerelease
+--version VERSION   the release to install, such as 0.1.0; by default the newest that is not a prerelease.
+                    An older one than is installed has to be named
 --to FOLDER         where the program goes; by default ~/.local/bin
 --base-url URL      where releases are downloaded from; by default
                     https://github.com/$repository/releases/download
@@ -135,9 +137,45 @@ verify() {
     fail "the checksum of $1 is ${actual:-unknown} and should be $expected, so nothing was installed"
 }
 
+# older A B: whether A is an older version than B, by their three numbers. A prerelease counts as its release.
+older() {
+  printf '%s\n%s\n' "$1" "$2" | awk -F '[-.+]' '
+    NR == 1 { for (i = 1; i <= 3; i++) first[i] = $i + 0 }
+    NR == 2 { for (i = 1; i <= 3; i++) if (first[i] != $i + 0) exit first[i] > $i + 0; exit 1 }'
+}
+
+# What leads to the newest release may lead to one whose faults are known: going back has to be meant.
+refuse_rollback() {
+  [ -x "$to/hob" ] || return 0
+  installed=$("$to/hob" --version 2>/dev/null) || return 0
+  installed=${installed#hob }
+  if older "$version" "$installed"; then
+    fail "the newest release, $version, is older than $installed, which is installed; to go back, name it with --version $version"
+  fi
+}
+
+# attested ARCHIVE: whether the workflow that builds releases built the file in $work. A server that replaces an archive can
+# replace SHA256SUMS, but cannot sign as that workflow. The public keys are fetched first, so that only an attestation that is
+# missing or wrong is refused, and not a machine that cannot check one.
+attested() {
+  if [ "$base_url" != "$releases" ]; then
+    printf 'Only the checksum was verified, not the attestation: --base-url is not where %s publishes.\n' "$repository" >&2
+  elif ! gh attestation trusted-root --hostname github.com >"$work/keys.jsonl" 2>/dev/null; then
+    printf 'Only the checksum was verified, not the attestation: gh is not installed, is too old, or cannot fetch the public keys.\n' >&2
+  else
+    download "$base_url/v$version/attestation.jsonl" "$work/attestation.jsonl" ||
+      fail "the release v$version has no attestation.jsonl at $base_url, so nothing was installed"
+    gh attestation verify "$work/$1" --hostname github.com --repo "$repository" --bundle "$work/attestation.jsonl" \
+      --custom-trusted-root "$work/keys.jsonl" --signer-workflow "$repository/.github/workflows/release.yml" >/dev/null 2>&1 ||
+      fail "the attestation of $1 does not say that the release workflow of $repository built it, so nothing was installed"
+    printf 'The release workflow of %s built it, by its attestation.\n' "$repository" >&2
+  fi
+}
+
 main() {
+  releases=https://github.com/$repository/releases/download
   version=${HOB_INSTALL_VERSION:-}
-  base_url=${HOB_INSTALL_BASE_URL:-https://github.com/$repository/releases/download}
+  base_url=${HOB_INSTALL_BASE_URL:-$releases}
   to=${HOB_INSTALL_TO:-}
   while [ $# -gt 0 ]; do
     case "$1" in
@@ -184,6 +222,7 @@ main() {
     case "$version" in
       *-*) fail "the newest release, $version, is a prerelease; name it with --version if you want it" ;;
     esac
+    refuse_rollback
   fi
   version=${version#v}
   # It becomes a part of addresses and paths.
@@ -210,6 +249,7 @@ main() {
   download "$base_url/v$version/$archive" "$work/$archive" ||
     fail "the release v$version has no $archive at $base_url, so nothing was installed"
   verify "$archive"
+  attested "$archive"
 
   # Only the program, and through a pipe: no name or link in the archive decides where something is written.
   if ! "$unpack" -d -c "$work/$archive" | tar -xOf - "$name/hob" >"$work/hob" || [ ! -s "$work/hob" ]; then

@@ -419,6 +419,7 @@ def check_installer(test):
     releases.publish("1.0.2", small, names_archive=False)
     releases.publish("1.0.3", small)[0].with_name("SHA256SUMS").unlink()
     releases.publish("1.1.0-rc.1", small)
+    releases.publish("0.0.9", small)
     cache = test.folder / "cache"
 
     def install(version, newest="1.0.0", sha256="", base=None):
@@ -444,6 +445,7 @@ def check_installer(test):
         ("an archive that SHA256SUMS does not name", "has no checksum of", {"version": "1.0.2"}),
         ("a release without SHA256SUMS", "has no file SHA256SUMS", {"version": "1.0.3"}),
         ("a prerelease as the newest one", "or it is a prerelease", {"version": "latest", "newest": "1.1.0-rc.1"}),
+        ("a newest release older than the action's", "to go back, set the input version to 0.0.9", {"version": "latest", "newest": "0.0.9"}),
         ("a version with a path in it", "neither a version", {"version": "../1.0.0"}),
         ("an address in the clear", "has to begin with https://", {"version": "1.0.0", "base": "http://x.test/download"}),
     ]:
@@ -454,6 +456,7 @@ def check_installer(test):
     for what, call in [
         ("the newest release", {"version": "latest"}),
         ("a prerelease that is named", {"version": "1.1.0-rc.1"}),
+        ("an older release that is named", {"version": "0.0.9"}),
         ("a release by its digest", {"version": "1.0.0", "sha256": right.upper()}),
     ]:
         code, said, unpacked = install(**call)

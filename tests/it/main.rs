@@ -7,6 +7,8 @@ mod docs;
 mod e2e;
 mod github;
 mod harness;
+#[cfg(target_os = "linux")]
+mod installer;
 mod layering;
 mod local_forge;
 mod local_forge_apps;

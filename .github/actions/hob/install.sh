@@ -60,7 +60,22 @@ case "$(uname -s)" in
   *) refuse "There is no release of Hob for this runner's system; it runs on Linux and macOS." ;;
 esac
 
-version="${HOB_VERSION:-$(<"$here/version")}"
+# older A B: whether A is an older version than B, by their three numbers.
+older() {
+  local first second at
+  IFS=. read -r -a first <<<"${1%%-*}"
+  IFS=. read -r -a second <<<"${2%%-*}"
+  for at in 0 1 2; do
+    [ "${first[$at]}" -eq "${second[$at]}" ] || {
+      [ "${first[$at]}" -lt "${second[$at]}" ]
+      return
+    }
+  done
+  return 1
+}
+
+pinned="$(<"$here/version")"
+version="${HOB_VERSION:-$pinned}"
 if [ "$version" = latest ]; then
   # GitHub leads from there to the newest release that is neither a draft nor a prerelease.
   address="$(client --location --output /dev/null --write-out '%{url_effective}' "${base%/*}/latest")" ||
@@ -68,6 +83,9 @@ if [ "$version" = latest ]; then
   version="${address##*/tag/v}"
   [[ "$version" =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] ||
     refuse "The newest release could not be told, or it is a prerelease; name one with the input version."
+  # What leads to the newest release may lead to one whose faults are known: going back has to be meant.
+  ! older "$version" "$pinned" ||
+    refuse "The newest release, $version, is older than $pinned, which belongs to this action; to go back, set the input version to $version."
 fi
 # It becomes a part of addresses and paths.
 [[ "$version" =~ ^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$ ]] ||
