@@ -167,18 +167,25 @@ async fn a_tick_of_an_authorized_account_acts_once() {
     world.finish().await;
 }
 
+/// Attack corpus K154: the REST API calls a bot `helper[bot]` and GraphQL `helper`, and settings may have either.
 #[tokio::test]
 async fn a_tick_counts_where_hobs_account_is_a_bot() {
-    let world = failing().set("dashboard.issue", "auto").start().await;
+    for setting in ["", "helper[bot]", "helper"] {
+        a_tick_counts_for_a_bot_that_the_settings_call(setting).await;
+    }
+}
+
+async fn a_tick_counts_for_a_bot_that_the_settings_call(setting: &str) {
+    let world = failing().set("dashboard.issue", "1").set("forge.login", setting).start().await;
     // As the documentation of the embedded forge declares it.
     world.forge.add_user(&"helper:token-of-helper:write:bot".parse().unwrap());
+    let board = world.opens("ann", "Board", "", &[]).await;
     let issue = world.asks("Make done.txt", "").await;
     let worker = world.worker_as("helper", "w1").await;
     run(&worker).await;
     world.draws(&worker).await;
-    let board = world.dashboard().await;
-    let user = &world.look(&format!("/issues/{board}")).await["user"];
-    assert_eq!((&user["login"], &user["type"]), (&json!("helper[bot]"), &json!("Bot")));
+    let comments = world.look(&format!("/issues/{issue}/comments")).await;
+    assert_eq!((&comments[0]["user"]["login"], &comments[0]["user"]["type"]), (&json!("helper[bot]"), &json!("Bot")));
     // Hob redraws the page before anyone ticks.
     world.asks("Make another", "").await;
     run(&worker).await;
@@ -188,7 +195,7 @@ async fn a_tick_counts_where_hobs_account_is_a_bot() {
     run(&worker).await;
     world.draws(&worker).await;
     let body = world.body(board).await;
-    assert!(!body.contains("did not count"), "{body}");
+    assert!(!body.contains("did not count"), "`{setting}`: {body}");
     assert_eq!((world.times(issue, "ann ended the work").await, world.labels(issue).await), (2, Vec::new()));
     // The check for leftovers uses the name of another account.
     world.leave();

@@ -113,7 +113,7 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     // The list that was looked up above, as another type.
     assert_eq!(issues.blockers(second.number).await.unwrap(), [first.number]);
     let board = forge.dashboard();
-    let drawn = Drawn { at: forge.now(), digest: "x".to_owned(), by: None, issue: None, refused: None };
+    let drawn = Drawn { at: forge.now(), digest: "x".to_owned(), issue: None, refused: None };
     let turn = board.turn(&things.base.tree, &drawn).await.unwrap().unwrap();
     let text = format!("{DASHBOARD_MARK}\nText.");
     let opened = board.open(&turn, &text).await.unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{BlockCode, IssueNumber, Login, Record, Spend, State, Timestamp, money::day_share::DayWire};
+use crate::{BlockCode, IssueNumber, Record, Spend, State, Timestamp, money::day_share::DayWire};
 
 /// The beginning of the dashboard's body.
 pub const DASHBOARD_MARK: &str = "<!-- hob:dashboard -->";
@@ -31,9 +31,6 @@ pub struct Drawn {
     pub at: Timestamp,
     /// SHA-256 of the body.
     pub digest: String,
-    /// The account that drew it. `None` if the forge does not say which one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by: Option<Login>,
     /// The dashboard's issue, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issue: Option<IssueNumber>,
