@@ -459,7 +459,7 @@ mod tests {
         (connection, move || left.lock().unwrap().len())
     }
 
-    /// Attack corpus G77, G81.
+    /// Attack corpus G77, G81, K151.
     #[tokio::test]
     async fn a_secret_is_sent_in_no_body_and_no_path_but_in_its_header() {
         let sent = Arc::new(Mutex::new(Vec::new()));
@@ -493,6 +493,10 @@ mod tests {
             assert_eq!(body, r#"{"name":["it is (redacted: a secret of Hob), and \"more\""]}"#);
             assert_eq!(headers[header::AUTHORIZATION], "Bearer token-of-hob");
         }
+        // A secret of a form that is known, also where no agent said it.
+        write("/repos/a/b/labels", &format!("it is npm_{}", "a1B2".repeat(9))).await.unwrap();
+        let (.., body) = sent.lock().unwrap().pop().unwrap();
+        assert_eq!(body, r#"{"name":["it is [a secret of the form npm-access-token]"]}"#);
         for path in ["/git/refs/heads/token-of-hob", "/labels/key%20of%20a%20model?page=1"] {
             let refused = write(path, "").await.unwrap_err();
             assert!(matches!(refused, ForgeError::HoldsSecret { .. }), "{refused}");

@@ -2,11 +2,13 @@
 //!
 //! # Guarantees
 //! - Every call has a deadline, every body a cap, and every wait in the queue a limit.
-//! - No path and no body contains a known secret: secrets are removed from a body, and such a path is refused.
+//! - No path and no body contains a known secret: secrets are removed from a body, and such a path is refused. What people
+//!   read has no other secret of a known form either.
 //! - A limit that is used up closes the gate for all callers of its resource until it resets; a secondary limit closes
 //!   it for all callers.
 
 use std::{
+    borrow::Cow,
     error::Error,
     fmt,
     sync::atomic::{AtomicU32, Ordering},
@@ -15,11 +17,12 @@ use std::{
 
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, Timestamp};
-use hob_text::KnownSecrets;
+use hob_text::{KnownSecrets, value_without_tokens};
 use http::{HeaderValue, Method, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::Octocrab;
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -205,7 +208,7 @@ impl Transport {
         if !self.calls.permit(call) {
             return Err(ForgeError::NotPermitted { what: what.to_owned() });
         }
-        let body = call.body.map(|body| redaction.value(body));
+        let body = call.body.map(|body| public(call.path, redaction.value(body)));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));
         builder = builder.header(header::ACCEPT, call.accept);
         builder = builder.header("x-github-api-version", "2022-11-28");
@@ -340,6 +343,12 @@ impl Transport {
 
 /// The address of a [`Call`]'s path on the server. GraphQL is beside the REST API, and its path contains no version.
 /// <https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql>
+/// A body without other secrets of known forms. Those below `/git/` are for Hob itself: a ledger whose parts were exchanged
+/// could not be read.
+fn public<'a>(path: &str, body: Cow<'a, Value>) -> Cow<'a, Value> {
+    if path.contains("/git/") { body } else { Cow::Owned(value_without_tokens(body.into_owned())) }
+}
+
 fn address(base_path: &str, path: &str) -> String {
     let base = if path == GRAPHQL { base_path.strip_suffix("/v3").unwrap_or(base_path) } else { base_path };
     format!("{base}{path}")

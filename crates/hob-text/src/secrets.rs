@@ -2,7 +2,9 @@
 
 mod listed;
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, ops::Range};
+
+use serde_json::Value;
 
 /// The kinds of secrets in texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,37 +73,76 @@ pub fn secrets_in(bytes: &[u8]) -> BTreeSet<(SecretKind, Vec<u8>)> {
 }
 
 fn find(bytes: &[u8], found: &mut BTreeSet<(SecretKind, Vec<u8>)>) {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let mut at = 0;
-    for word in bytes.split(|byte| !is_word(byte)) {
-        let end = at + word.len();
-        if let Some(kind) = token(word) {
-            found.insert((kind, word.to_vec()));
-        } else if word.ends_with(KEY_BEGINS) && is_private_key(&bytes[end..]) {
+    for (kind, at) in plain(bytes) {
+        let own = match kind {
             // The text after the heading belongs to the key.
-            let own = &bytes[end..bytes.len().min(end + KEY_OWN)];
-            found.insert((SecretKind::PrivateKey, own.to_vec()));
-        }
-        at = end + 1;
+            SecretKind::PrivateKey => at.end..bytes.len().min(at.end + KEY_OWN),
+            SecretKind::GitHubToken
+            | SecretKind::AwsKey
+            | SecretKind::ModelKey
+            | SecretKind::SlackToken
+            | SecretKind::Listed(_)
+            | SecretKind::Own => at,
+        };
+        found.insert((kind, bytes[own].to_vec()));
     }
-    for (rule, secret) in listed::listed(bytes) {
+    for (rule, at) in listed::listed(bytes) {
+        let secret = &bytes[at];
         // Those above have plainer names.
         let is_in =
             |known: &[u8]| secret.len() <= known.len() && known.windows(secret.len()).any(|part| part == secret);
         if !found.iter().any(|(_, known)| is_in(known) || secret.starts_with(known)) {
-            found.insert((SecretKind::Listed(rule), secret));
+            found.insert((SecretKind::Listed(rule), secret.to_vec()));
         }
     }
 }
 
-/// The text with each token replaced by its kind.
+/// Where there are secrets of Hob's own rules, in order; of a key in PEM, where it begins.
+fn plain(bytes: &[u8]) -> Vec<(SecretKind, Range<usize>)> {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let (mut at, mut found) = (0, Vec::new());
+    for word in bytes.split(|byte| !is_word(byte)) {
+        let end = at + word.len();
+        if let Some(kind) = token(word) {
+            found.push((kind, at..end));
+        } else if word.ends_with(KEY_BEGINS) && is_private_key(&bytes[end..]) {
+            found.push((SecretKind::PrivateKey, end - KEY_BEGINS.len()..end));
+        }
+        at = end + 1;
+    }
+    found
+}
+
+/// The text with each secret of a known form replaced by its kind.
 pub fn without_tokens(text: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    let shown = |part: &str| {
-        let (word, end) = part.split_at(part.trim_end_matches(|c| !is_word(c)).len());
-        token(word.as_bytes()).map_or_else(|| part.to_owned(), |kind| format!("[{kind}]{end}"))
-    };
-    text.split_inclusive(|c| !is_word(c)).map(shown).collect()
+    let bytes = text.as_bytes();
+    let listed = listed::listed(bytes).into_iter().map(|(rule, at)| (SecretKind::Listed(rule), at));
+    let mut found: Vec<_> = plain(bytes).into_iter().chain(listed).collect();
+    // Of those at one place Hob's own rule comes first, for its plainer name.
+    found.sort_by_key(|(_, at)| at.start);
+    let (mut kept, mut end) = (String::new(), 0);
+    for (kind, at) in found {
+        let from = text.floor_char_boundary(at.start);
+        if from >= end {
+            kept.push_str(&text[end..from]);
+            kept.push_str(&format!("[{}]", kind.to_string().replace('`', "")));
+            end = if kind == SecretKind::PrivateKey { end_of_key(text, at.end) } else { end };
+        }
+        end = end.max(text.ceil_char_boundary(at.end));
+    }
+    kept + &text[end..]
+}
+
+/// The value, in whose texts each secret of a known form is replaced by its kind.
+pub fn value_without_tokens(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_tokens(&text)),
+        Value::Array(items) => items.into_iter().map(value_without_tokens).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(name, item)| (name, value_without_tokens(item))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
 }
 
 /// The heading of a key in PEM, without its kind.
@@ -116,6 +157,17 @@ fn is_private_key(rest: &[u8]) -> bool {
     line.windows(KEY_ENDS.len()).any(|part| part == KEY_ENDS)
 }
 
+/// Where the key in PEM ends whose heading has begun before `at`: after its last line, or with the text.
+fn end_of_key(text: &str, at: usize) -> usize {
+    let last = text[at..].find(KEY_LAST).map(|last| at + last + KEY_LAST.len());
+    let end = last.and_then(|last| Some(last + text[last..].find(DASHES)? + DASHES.len()));
+    end.unwrap_or(text.len())
+}
+
+/// How the last line of a key in PEM begins.
+const KEY_LAST: &str = "-----END";
+/// How it ends.
+const DASHES: &str = "-----";
 /// How the heading of every kind of private key ends.
 const KEY_ENDS: &[u8] = b" PRIVATE KEY";
 
@@ -130,6 +182,8 @@ fn token(word: &[u8]) -> Option<SecretKind> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -159,6 +213,13 @@ mod tests {
     fn a_token_is_shown_as_its_kind() {
         let text = format!("a/ghp_{}.txt b ghp_x", "a1B2".repeat(10));
         assert_eq!(without_tokens(&text), "a/[a GitHub token].txt b ghp_x");
+        let key = format!("a\n-----BEGIN {0} PRIVATE KEY-----\nAAAA\n-----END {0} PRIVATE KEY-----\nb", "EC");
+        assert_eq!(without_tokens(&key), "a\n[a private key]\nb");
+        let cut = format!("a -----BEGIN {} PRIVATE KEY-----\nAAAA é", "EC");
+        assert_eq!(without_tokens(&cut), "a [a private key]");
+        let said = json!({"a": [format!("é npm_{}é", "a1B2".repeat(9)), 1], "b": "PRIVATE KEY"});
+        let left = json!({"a": ["é [a secret of the form npm-access-token]é", 1], "b": "PRIVATE KEY"});
+        assert_eq!(value_without_tokens(said), left);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 use hob_config::WebhookFormat;
 use hob_domain::{AccountKind, Actor, Blocked, CommentId, IssueNumber, Login, Note, Record, code_owners, to_notify};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look};
+use hob_text::value_without_tokens;
 use hob_words::{AskedOnPull, Notification, closed_question_body, question_body, question_mark, question_on_pull};
 
 use crate::{WorkError, Worker, asked_for::asked_for, authorize::Authorizer, webhook::Delivery};
@@ -100,7 +101,8 @@ pub(super) async fn notify(worker: &Worker, lease: &HeldLease, title: &str) {
             WebhookFormat::Slack => told.slack(),
             WebhookFormat::Teams => told.teams(),
         };
-        let body = worker.forge.connection().secrets().redaction().value(&body).to_string();
+        let body = worker.forge.connection().secrets().redaction().value(&body).into_owned();
+        let body = value_without_tokens(body).to_string();
         let delivery = Delivery { id: told.delivery_id(), event: event.name(), body };
         let (issue, id) = (lease.issue(), &delivery.id);
         match receiver.deliver(&delivery).await {

@@ -8,7 +8,7 @@ use std::{
 
 use hob_domain::{CommitIdentity, Conflict, Diff, LeftOut, PersonsCommit, Sha, Timestamp};
 use hob_sandbox::Sandbox;
-use hob_text::KnownSecrets;
+use hob_text::{KnownSecrets, without_tokens};
 
 use crate::{
     BranchName, Foreign, WorkspaceError,
@@ -149,7 +149,7 @@ impl Checkout {
     }
 
     /// Commits everything in the agent's folder that is not ignored, by a child in `sandbox`; `None` if nothing
-    /// changed. Known secrets are left out of the message. The commit of an update that left conflicts is replaced, so
+    /// changed. Known secrets, and others of known forms, are left out of the message. The commit of an update that left conflicts is replaced, so
     /// that they are in no commit's history.
     ///
     /// # Errors
@@ -161,7 +161,8 @@ impl Checkout {
         identity: &CommitIdentity,
         time: Timestamp,
     ) -> Result<Option<Sha>, WorkspaceError> {
-        let (message, identity) = (self.secrets.redaction().text(message).into_owned(), identity.clone());
+        let message = without_tokens(&self.secrets.redaction().text(message));
+        let identity = identity.clone();
         let on = if self.unresolved.is_some() { On::Parents } else { On::Tip };
         let entry = Entry { message, identity, time, on };
         let repo = self.folder.repo().to_owned();

@@ -235,6 +235,38 @@ async fn a_title_with_a_secret_gives_a_branch_and_a_pull_request_without_it() {
     world.finish().await;
 }
 
+/// Attack corpus K151: a person, a check and an agent say a secret that Hob was not given, each in a form that is known.
+#[tokio::test]
+async fn what_leaves_has_no_secret_of_a_known_form() {
+    let [of_title, of_check, of_agent] = ["7hB2xQ9mK4vT8nR3wZ6p", "Qm4tZ8wX2cV6bN1kJ5hG", "pL9oK3iJ7uH5yG1tF8rD"];
+    let says = format!("echo done > done.txt; echo '{{\"outcome\":\"done\",\"summary\":\"Used glpat-{of_agent}.\"}}'");
+    let world = World::with_agent(&says)
+        .check(&format!("test -f done.txt # glpat-{of_check}"))
+        .set("publish.commit_message", "{title}\n\n{body}")
+        .notified()
+        .start()
+        .await;
+    let issue = world.asks(&format!("Replace glpat-{of_title}"), "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?} {}", world.failures(), world.status(issue).await);
+    let (pull, record) = (world.pull().await, world.record(issue).await.unwrap());
+    let commits = world.look(&format!("/pulls/{}/commits", pull["number"])).await;
+    let statement = record.work.proof.unwrap().statement().canonical().unwrap();
+    let posted = world.receiver.as_ref().unwrap().received();
+    let said = world.said(issue).await;
+    assert_eq!(world.branches().await, ["hob/1"]);
+    let left = [pull.to_string(), commits.to_string(), statement, format!("{said:?}"), format!("{posted:?}")];
+    for text in &left {
+        for token in [of_title, of_check, of_agent] {
+            assert!(!text.contains(token), "{text}");
+        }
+    }
+    for text in &left[..3] {
+        assert!(text.contains("[a secret of the form gitlab-pat]"), "{text}");
+    }
+    world.finish().await;
+}
+
 /// Attack corpus J111: an App's tokens are made while Hob runs, and earlier ones may still be good.
 #[tokio::test]
 async fn each_token_of_an_app_is_known_as_soon_as_it_is_made() {

@@ -128,6 +128,14 @@ impl Statement {
         Ok(format!("{}\n", serde_json::to_value(self)?))
     }
 
+    /// The statement without secrets of known forms: a test can be called like one, and nothing is exchanged once it is signed.
+    ///
+    /// # Errors
+    /// If it has no JSON form.
+    pub fn without_tokens(&self) -> Result<Self, UnreadableStatement> {
+        Ok(serde_json::from_value(hob_text::value_without_tokens(serde_json::to_value(self)?))?)
+    }
+
     /// Reads it from bytes. Fields that this Hob does not know are ignored.
     ///
     /// # Errors

@@ -1,9 +1,10 @@
-//! Secrets by the rules of a public scanner. `scripts/secret_rules.py` makes the file, which has the licence's notice.
+//! Secrets by the rules of public scanners. `scripts/secret_rules.py` makes the file, which has the licences' notices.
 //!
 //! Of some hundred rules those are tried whose keyword is in the text, so most texts cost one pass.
 
 use std::{
     collections::BTreeSet,
+    ops::Range,
     sync::{LazyLock, OnceLock},
 };
 
@@ -42,7 +43,8 @@ impl Rules {
         let (mut all, mut words, mut of_keyword) = (Vec::new(), Vec::new(), Vec::new());
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let texts = |value: &Value| value.as_array().into_iter().flatten().map(text).collect::<Vec<_>>();
-        for rule in file["rules"].as_array().into_iter().flatten() {
+        let sources = file["sources"].as_array().into_iter().flatten();
+        for rule in sources.flat_map(|source| source["rules"].as_array()).flatten() {
             for word in texts(&rule["keywords"]) {
                 words.push(word);
                 of_keyword.push(all.len());
@@ -77,21 +79,21 @@ fn compiled(source: &str) -> Option<Regex> {
     RegexBuilder::new(source).unicode(false).size_limit(REGEX_BYTES).build().ok()
 }
 
-/// The secrets of the rules' forms, each with its rule's name.
-pub(super) fn listed(bytes: &[u8]) -> BTreeSet<(&'static str, Vec<u8>)> {
+/// Where there are secrets of the rules' forms, each with its rule's name.
+pub(super) fn listed(bytes: &[u8]) -> Vec<(&'static str, Range<usize>)> {
     let rules = &*RULES;
     let mut tried = BTreeSet::new();
     if let Some(keywords) = &rules.keywords {
         let met = keywords.find_overlapping_iter(bytes).map(|found| found.pattern().as_usize());
         tried.extend(met.filter_map(|keyword| rules.of_keyword.get(keyword).copied()));
     }
-    let mut secrets = BTreeSet::new();
+    let mut secrets = Vec::new();
     for rule in tried.into_iter().filter_map(|rule| rules.all.get(rule)) {
         for captures in rule.regex().into_iter().flat_map(|regex| regex.captures_iter(bytes)) {
             let group = captures.iter().skip(1).flatten().find(|group| !group.is_empty());
-            let Some(found) = group.or_else(|| captures.get(0)).map(|found| found.as_bytes()) else { continue };
-            if rule.is_secret(found) {
-                secrets.insert((rule.id.as_str(), found.to_vec()));
+            let Some(found) = group.or_else(|| captures.get(0)) else { continue };
+            if rule.is_secret(found.as_bytes()) {
+                secrets.push((rule.id.as_str(), found.range()));
             }
         }
     }
@@ -138,7 +140,7 @@ mod tests {
 
     /// The forms: what is before the random characters, these, and what is behind them. Put together here alone, so that
     /// nobody takes this file for a leak.
-    const FORMS: [(&str, &str, usize, &str); 44] = [
+    const FORMS: [(&str, &str, usize, &str); 62] = [
         ("npm_", ALNUM, 36, ""),
         ("pypi-AgEIcHlwaS5vcmc", ALNUM, 80, ""),
         ("glpat-", ALNUM, 20, ""),
@@ -183,16 +185,73 @@ mod tests {
         ("shippo_live_", HEX, 40, ""),
         ("fio-u-", LOWER, 64, ""),
         ("HRKU-AA", ALNUM, 58, ""),
+        ("aio_", ALNUM, 28, ""),
+        ("ATATT3xFfGF0", ALNUM, 100, "=0123ABCD"),
+        ("da2-", LOWER, 26, ""),
+        ("ATBB", ALNUM, 32, ""),
+        ("cio", ALNUM, 32, ""),
+        ("odt_", ALNUM, 32, ""),
+        ("dckr_pat_", ALNUM, 27, ""),
+        ("sl.", ALNUM, 140, ""),
+        ("fc-", HEX, 32, ""),
+        ("GOCSPX-", ALNUM, 28, ""),
+        ("ya29.", ALNUM, 120, ""),
+        ("gsk_", ALNUM, 52, ""),
+        ("jina_", ALNUM, 60, ""),
+        ("oy2", LOWER, 43, ""),
+        ("NRII-", LOWER, 32, ""),
+        ("sq0csp-", ALNUM, 43, ""),
+        ("tvly-", ALNUM, 32, ""),
+        ("live_126031192_", ALNUM, 30, ""),
     ];
 
     /// Attack corpus K151.
     #[test]
-    fn forty_forms_are_found_in_code_settings_and_addresses() {
+    fn sixty_forms_are_found_in_code_settings_and_addresses() {
         for (before, alphabet, count, after) in FORMS {
             let secret = format!("{before}{}{after}", random(alphabet, count));
             for text in [format!("x = \"{secret}\"\n"), format!("TOKEN={secret}\n"), format!("a: '{secret}' # b")] {
                 let found = listed(text.as_bytes());
-                assert!(found.iter().any(|(_, found)| secret.as_bytes().starts_with(found)), "{text}: {found:?}");
+                assert!(found.iter().any(|(_, at)| secret.starts_with(&text[at.clone()])), "{text}: {found:?}");
+            }
+        }
+    }
+
+    /// Secrets that only the words around them tell, by what is before, the kind of characters, their number, and what is
+    /// behind them.
+    const BY_WORDS: [(&str, &str, usize, &str); 18] = [
+        ("TELEGRAM=4839574813:AA", ALNUM, 33, "\n"),
+        ("Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.", ALNUM, 43, "\n"),
+        ("API_TOKEN='eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.", ALNUM, 43, "'"),
+        ("machine api.example.com login ann password ", ALNUM, 20, "\n"),
+        ("machine api.example.com\n  login ann\n  password ", HEX, 40, "\n"),
+        ("AccountName=acme;AccountKey=", ALNUM, 86, "==;EndpointSuffix=x"),
+        ("SharedAccessKeyName=all;SharedAccessKey=", ALNUM, 43, "=\""),
+        ("Endpoint=https://a.azconfig.io;Id=abcd-e6-s0:0123456789abcdefghij;Secret=", ALNUM, 43, "="),
+        ("personalAccessToken = \"", "abcdefghijklmnopqrstuvwxyz234567", 52, "\";"),
+        ("{\"auths\": {\"https://index.docker.io/v1/\": {\"auth\": \"", ALNUM, 32, "\"}}}"),
+        ("  .dockerconfigjson: eyJhdXRocyI6", ALNUM, 80, "=\n"),
+        ("VAULT_TOKEN=s.", ALNUM, 26, "\n"),
+        ("vault: token \"b.", ALNUM, 90, "\""),
+        ("Vault's Unseal Key 1: ", ALNUM, 44, "\n"),
+        ("https://discord.com/api/webhooks/123456789012345678/", ALNUM, 68, "\n"),
+        ("DISCORD_TOKEN=M", ALNUM, 25, ".AbCdEf.0123456789abcdefghijABCDEFGHIJ\n"),
+        ("[Interface]\nPrivateKey = ", ALNUM, 43, "=\n"),
+        ("figma-token: 1394-", HEX, 8, "-8e22-40ee-8c40-0123456789ab\n"),
+    ];
+
+    /// Attack corpus K151.
+    #[test]
+    fn a_secret_is_found_by_the_words_around_it_and_not_without_them() {
+        for (before, alphabet, count, after) in BY_WORDS {
+            let secret = random(alphabet, count);
+            let text = format!("{before}{secret}{after}");
+            let found = listed(text.as_bytes());
+            assert!(found.iter().any(|(_, at)| text[at.clone()].contains(&secret)), "{text}: {found:?}");
+            for alike in
+                [format!("x = {secret}\n"), text.replace(&secret, "$SECRET"), text.replace(&secret, "<your secret>")]
+            {
+                assert_eq!(listed(alike.as_bytes()), [], "{alike}");
             }
         }
     }
@@ -224,6 +283,12 @@ mod tests {
             format!("https://example.com/{}/npm_and_yarn", random(ALNUM, 20)),
             format!("uses: actions/checkout@{}", random(HEX, 40)),
             format!("index {}..{} 100644", random(HEX, 7), random(HEX, 7)),
+            format!("curl https://example.com/{} # default login, password reset", random(HEX, 20)),
+            format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.{}", random(ALNUM, 43)),
+            format!("discord.gg/{} and @discordjs/rest.{}", random(ALNUM, 8), random(ALNUM, 20)),
+            "machine github.com login ann password $GITHUB_TOKEN".to_owned(),
+            "vault write secret/app s.getServerAddressByClientCIDRs(req.Request)".to_owned(),
+            "AccountName=acme;AccountKey=<your key>".to_owned(),
             "AIzaSyXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX".to_owned(),
             "glpat-<your token>, npm_config_registry, sk_live_... and hf_hub_download".to_owned(),
         ]);

@@ -9,6 +9,7 @@ use hob_domain::{
     branch_for, change_in,
 };
 use hob_forge::{ForgeError, Issue};
+use hob_text::secrets_in;
 use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
 use parking_lot::Mutex;
 
@@ -243,9 +244,10 @@ async fn choose_branch(worker: &Worker, held: &HeldIssue, remote: &Remote) -> Re
     let issue = &held.issue;
     let prefix = &worker.settings.workspace.branch_prefix;
     let redaction = worker.forge.connection().secrets().redaction();
+    let is_public = |text: &str| !redaction.holds(text) && secrets_in(text.as_bytes()).is_empty();
     // Also if a title's words form a secret only in the branch's name, which would not be pushed.
-    let named = Some(branch_for(prefix, issue.number, &issue.title)).filter(|_| !redaction.holds(&issue.title));
-    let wanted = named.filter(|name| !redaction.holds(name)).unwrap_or_else(|| branch_for(prefix, issue.number, ""));
+    let named = Some(branch_for(prefix, issue.number, &issue.title)).filter(|_| is_public(&issue.title));
+    let wanted = named.filter(|name| is_public(name)).unwrap_or_else(|| branch_for(prefix, issue.number, ""));
     let mut name = wanted.clone();
     for n in 2..100 {
         let branch: BranchName = name.parse()?;

@@ -55,8 +55,8 @@ pub(super) async fn proof_of(
         cost: record.spend.into(),
         hob: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let statement = Statement { head: proven.head.clone(), tree, predicate };
-    let mut proof = Proof::unsigned(statement).map_err(WorkError::Statement)?;
+    let statement = Statement { head: proven.head.clone(), tree, predicate }.without_tokens();
+    let mut proof = statement.and_then(Proof::unsigned).map_err(WorkError::Statement)?;
     if let Some(key) = &worker.author.signing_key {
         sign_proof(key, &mut proof);
     }
