@@ -44,10 +44,9 @@ pub use vendor::Api;
 /// # Errors
 /// Why the tunnel is closed.
 #[cfg(fuzzing)]
-pub fn fuzz_hello(bytes: &[u8]) -> Result<Option<Option<String>>, String> {
-    match hello::read_hello(bytes) {
-        Ok(hello::Hello::Partial) => Ok(None),
-        Ok(hello::Hello::Whole(name)) => Ok(Some(name)),
-        Err(bad) => Err(bad.to_string()),
-    }
+pub fn fuzz_hello(bytes: &[u8]) -> Result<Option<Option<String>>, impl std::error::Error + use<>> {
+    hello::read_hello(bytes).map(|hello| match hello {
+        hello::Hello::Partial => None,
+        hello::Hello::Whole(name) => Some(name),
+    })
 }

@@ -314,7 +314,7 @@ async fn a_locked_issue_stops_no_other() {
     world.finish_after_faults().await;
 }
 
-/// K149: one ledger that cannot be read, or cannot be made, stops that issue alone, by its name.
+/// Attack corpus K149: one ledger that cannot be read, or cannot be made, stops that issue alone, by its name.
 #[tokio::test]
 async fn a_ledger_that_is_no_ledger_stops_its_own_issue_alone() {
     let world = World::fixing().start().await;

@@ -248,7 +248,13 @@ async fn what_leaves_has_no_secret_of_a_known_form() {
         .await;
     let issue = world.asks(&format!("Replace glpat-{of_title}"), "").await;
     world.run().await;
-    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?} {}", world.failures(), world.status(issue).await);
+    assert_eq!(
+        world.labels(issue).await,
+        ["code", "in-review"],
+        "{:?} {}",
+        world.failures(),
+        world.status(issue).await
+    );
     let (pull, record) = (world.pull().await, world.record(issue).await.unwrap());
     let commits = world.look(&format!("/pulls/{}/commits", pull["number"])).await;
     let statement = record.work.proof.unwrap().statement().canonical().unwrap();
