@@ -105,6 +105,49 @@ async fn between_base_and_head_a_flake_neither_breaks_an_old_test_nor_shows_a_ne
     world.finish().await;
 }
 
+/// It fails in its first run with the new test and the old code, and passes in the second.
+#[tokio::test]
+async fn what_fails_once_without_the_change_and_is_not_known_shows_no_need() {
+    let check = "test ! -e tests/test_done || test -f done || test -e {DIR}/failed || { touch {DIR}/failed; exit 1; }";
+    let script = "mkdir -p tests; touch tests/test_done; echo done > done";
+    let world = checked(World::with_agent(script), check).start().await;
+    works_on(&world, "Make done").await;
+    let body = world.pull().await["body"].as_str().unwrap().to_owned();
+    assert!(world.dir().join("failed").exists() && body.contains("**Green, need not shown**"), "{body}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_known_flake_that_hangs_on_the_head_is_run_again() {
+    let check = "test ! -f done-3.txt || test -e {DIR}/hung || { touch {DIR}/hung; mkfifo never; read a < never; }";
+    let script = "echo done > done-$HOB_ISSUE.txt";
+    let world = checked(World::with_agent(script), check).set("check_time", "500ms").start().await;
+    works_on(&world, "First").await;
+    let check = check.replace("{DIR}", world.dir().to_str().unwrap());
+    let flake = json!([{ "check": check, "failed": 5, "runs": 20, "at": world.now().await }]);
+    world.writes_record("ann", "flakes", &flake).await;
+    let issue = works_on(&world, "Hang once").await;
+    assert_eq!((issue, world.briefs(issue).len()), (3, 1), "{:?}", world.failures());
+    let pulls = world.pulls().await;
+    let body = pulls.iter().map(|pull| pull["body"].as_str().unwrap()).find(|body| body.contains("Fixes #3")).unwrap();
+    assert!(body.contains("passed when run again"), "{body}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_proof_that_is_made_again_adds_what_its_base_showed_to_the_record() {
+    let world = checked(World::with_agent("echo done > done.txt"), "test -f README.md").start().await;
+    works_on(&world, "Make done.txt").await;
+    let flake = json!([{ "check": "test -f README.md", "failed": 1, "runs": 5, "at": world.now().await }]);
+    world.writes_record("ann", "flakes", &flake).await;
+    world.comments("ann", 2, "/hob prove").await;
+    for _ in 0..3 {
+        world.run().await;
+    }
+    assert_eq!(rates(&world).await, [(String::new(), Rate { failed: 1, runs: 6 })], "{:?}", world.failures());
+    world.finish().await;
+}
+
 /// An account that may push writes a flake into the repository's record, so that what the work breaks is excused.
 #[tokio::test]
 async fn a_flake_that_somebody_wrote_into_the_record_excuses_nothing_that_always_fails() {

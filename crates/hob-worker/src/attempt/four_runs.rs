@@ -108,7 +108,9 @@ impl Making<'_> {
         }
         let results = checks_on(self.worker, self.job, &commit, name, left).await?;
         let reruns = Reruns::new(self.worker, self.job, self.ends);
-        let results = reruns.between(&commit, name, results, evidence).await?;
+        let Some(results) = reruns.between(&commit, name, results, evidence).await? else {
+            return Ok(Made::Not(NotMade::NoTime));
+        };
         let why = why_nothing(&results, &self.job.rules.checks);
         Ok(why.map_or_else(|| Made::Run(results.into()), Made::Not))
     }

@@ -28,6 +28,7 @@ use crate::{
     },
     held_issue::HeldIssue,
     proof_status::{set_proof, show_again},
+    settlement::settle,
     transition::release,
 };
 
@@ -62,6 +63,10 @@ pub(crate) async fn prove_again(worker: &Worker, held: &HeldIssue, pull: PullNum
             answer(worker, held, pull, |to| no_proof_answer(to, &error.to_string())).await
         }
     };
+    // What the base showed of flakes is for all issues.
+    if !held.base_runs().lock().is_empty() {
+        settle(worker, held, held.lease.record().spend).await?;
+    }
     match answered {
         Ok(()) => {
             held.lease.note(Note::ProofAnswered).await;
