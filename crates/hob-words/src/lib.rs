@@ -56,5 +56,5 @@ pub use reviewer::{
     FINDINGS_MAX, Findings, Judgement, REVIEWER_ROUNDS, ReviewCase, ReviewScore, ReviewerParts, ReviewerReport,
     SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
-pub use round_answers::round_answers;
+pub use round_answers::{round_answers, told_first};
 pub use shown_words::status_line;

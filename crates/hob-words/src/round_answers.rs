@@ -51,6 +51,12 @@ pub fn round_answers(brief: &ReviewBrief, change: &ChangeText, commit: Option<&S
     answers
 }
 
+/// The answer to a round that nobody's words began, if there is something to see first.
+pub fn told_first(to: &ReviewEvent, change: &ChangeText, commit: Option<&Sha>, first: &str) -> Option<EventAnswer> {
+    let text = || answer_body(std::slice::from_ref(to), &format!("{first}{}", summary(change, commit)), commit);
+    (!first.is_empty()).then(|| EventAnswer { to: to.clone(), thread: None, text: text(), resolves: false })
+}
+
 /// The agent's words about the round as a whole.
 fn summary(change: &ChangeText, commit: Option<&Sha>) -> String {
     let said = change.summary.trim();

@@ -1,11 +1,11 @@
 //! What leads a pull request beside how its change is tested: packages, generated files, folders that lose most of their files,
 //! and commits of people that the work undoes.
 
-use github_emulator::KnownAdvisory;
+use github_emulator::{Job, JobConclusion, KnownAdvisory};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::World;
+use crate::harness::{World, repo_on_forge};
 
 #[tokio::test]
 async fn new_packages_generated_files_and_an_emptied_folder_lead_the_pull_request() {
@@ -117,5 +117,28 @@ async fn work_that_undoes_a_persons_commit_goes_back_once_and_is_then_named() {
     assert_eq!(world.content("guard.txt", "hob/1-make-done-txt").await, "guard\n");
     let said = world.said(pull).await;
     assert!(!said.last().unwrap().text.contains("This undoes"), "{:?}", said.last().map(|said| &said.text));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_round_that_nobody_asked_for_says_what_it_undoes_too() {
+    let script = "case $n in 0) echo done > done.txt;; *) rm -f guard.txt; echo $n > done.txt;; esac";
+    let world = World::with_agent(script).check("test -f done.txt").start().await;
+    world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.pushes_onto("wil", "hob/1-make-done-txt", "guard.txt", "guard\n").await;
+    let theirs = world.head(pull).await;
+    let (head_sha, name) = (theirs.clone(), "test".to_owned());
+    let job = Job { head_sha, name, conclusion: Some(JobConclusion::Failure), ..Job::default() };
+    world.forge.create_job(&repo_on_forge(), &job).unwrap();
+    assert_eq!(world.run().await.worked, 1, "{:?}", world.failures());
+    let said = world.said(pull).await;
+    let says = format!("**Look here first**\n\n- This undoes the commit {} by wil", &theirs[..10]);
+    assert_eq!(
+        said.iter().filter(|said| said.text.contains(&says)).count(),
+        1,
+        "{:?}",
+        said.last().map(|said| &said.text)
+    );
     world.finish().await;
 }

@@ -10,7 +10,7 @@ use hob_domain::{
     AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, ProofStatus, PullNumber, ReviewEvent,
     ReviewLog, Reviewers, RoundKind, Sha, Transition, events_in_words,
 };
-use hob_words::{answered_by, round_answers, status_line, undone_first};
+use hob_words::{answered_by, round_answers, status_line, told_first, undone_first};
 
 use hob_forge::{ForgeError, Look, once};
 
@@ -57,7 +57,12 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let change = if has_changed { proven.change.clone() } else { what_is_new(job, &proven.change).await? };
     let commit = Some(&proven.head).filter(|_| has_changed);
-    let answers = round_answers(&job.review, &change, commit, &undone_first(&proven.notable));
+    let first = undone_first(&proven.notable);
+    let mut answers = round_answers(&job.review, &change, commit, &first);
+    if answers.is_empty() {
+        let round = lease.record().review.round;
+        answers.extend(round.first().and_then(|event| told_first(event, &change, commit, &first)));
+    }
     let head = proven.head.clone();
     if !answers.is_empty() {
         // An earlier worker may have died or failed in the middle of them, and a person said to go on.
