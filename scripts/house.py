@@ -48,8 +48,8 @@ import tempfile
 import tomllib
 
 CEILINGS = {
-    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 19,
-    "settings": 120, "record-fields": 29, "words-for-users": 15000,
+    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 20,
+    "settings": 121, "record-fields": 29, "words-for-users": 15000,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }
 # Where the crates are, beside `src`.
@@ -76,6 +76,7 @@ BY_PATH = {
         "crates/hob-agent/src/session/reader.rs",
         "crates/hob-agent/src/session/store.rs",
         "crates/hob-agent/src/session/writer.rs",
+        "crates/hob-worker/src/audit.rs",
         "crates/hob-worker/src/earlier_checks.rs",
         "crates/hob-worker/src/spend_journal.rs",
         "crates/hob-workspace/src/mirror.rs",

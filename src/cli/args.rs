@@ -10,7 +10,7 @@ use crate::cli::{
     agent_args::AgentCommand,
     control_args::{CancelArgs, PauseArgs, ResumeArgs},
     eval_args::EvalArgs,
-    issue_args::{AnswerArgs, ApproveArgs, ExplainArgs, StatusArgs, VerifyArgs},
+    issue_args::{AnswerArgs, ApproveArgs, AuditArgs, ExplainArgs, StatusArgs, VerifyArgs},
     progress::Verbosity,
     record_args::RecordArgs,
     run_args::RunArgs,
@@ -107,6 +107,11 @@ pub(super) enum Command {
     Status(StatusArgs),
     /// Explain what Hob would do about an issue, or why it does nothing.
     Explain(ExplainArgs),
+    /// Print who authorized what, what it cost, what was published.
+    ///
+    /// By the ledgers, which anyone with write access can rewrite: the setting `audit` tells the same elsewhere as it
+    /// happens, with the hosts that agents reached and the files that were pushed.
+    Audit(AuditArgs),
     /// List the checks and tests that fail on unchanged code at times.
     ///
     /// Hob runs a failed check again and counts how often it fails on the base. A known flake starts no round.

@@ -16,7 +16,7 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Get started", &["rehearse", "init", "doctor"]),
     ("Work", &["run"]),
-    ("Issues", &["status", "explain", "flakes", "verify", "answer", "approve", "pause", "resume", "cancel"]),
+    ("Issues", &["status", "explain", "audit", "flakes", "verify", "answer", "approve", "pause", "resume", "cancel"]),
     ("Advanced", &["session", "agent", "eval", "forge", "config", "completions"]),
 ];
 
@@ -129,6 +129,7 @@ mod tests {
         Issues:
           status       List the issues: what runs, what waits for whom, what was spent
           explain      Explain what Hob would do about an issue, or why it does nothing
+          audit        Print who authorized what, what it cost, what was published
           flakes       List the checks and tests that fail on unchanged code at times
           verify       Check the statement of a pull request, and who vouches for it
           answer       Answer a blocked issue and requeue it
@@ -264,6 +265,17 @@ mod tests {
         Options:
               --history  Print the issue's ledger instead, one line per step
           -h, --help     Print help
+
+        == hob audit
+        Print who authorized what, what it cost, what was published
+
+        Usage: hob audit [ISSUE]
+
+        Arguments:
+          [ISSUE]  The number of the issue [default: all that have a ledger]
+
+        Options:
+          -h, --help  Print help (see more with '--help')
 
         == hob flakes
         List the checks and tests that fail on unchanged code at times

@@ -11,6 +11,7 @@ use crate::{
         agent_args::AgentCommand,
         agent_run, agents, answer, approve,
         args::{Cli, Command, ForgeCommand, Shared},
+        audit,
         command_line::{command, shown},
         config, control, doctor, eval,
         eval_args::EvalCommand,
@@ -147,6 +148,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Run(args) => Box::pin(run::run(setup, shared, args, screen)).await,
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
+        Command::Audit(args) => audit::audit(setup, shared, args).await,
         Command::Flakes => flakes::flakes(setup, shared).await,
         Command::Verify(args) => Box::pin(verify::verify(setup, shared, args)).await,
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
@@ -187,6 +189,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Doctor(_)
         | Command::Status(_)
         | Command::Explain(_)
+        | Command::Audit(_)
         | Command::Flakes
         | Command::Verify(_)
         | Command::Answer(_)

@@ -68,6 +68,14 @@ pub(super) struct ExplainArgs {
     pub(super) history: bool,
 }
 
+/// `hob audit`.
+#[derive(Debug, Args)]
+pub(super) struct AuditArgs {
+    /// The number of the issue [default: all that have a ledger].
+    #[arg(value_name = "ISSUE")]
+    pub(super) issue: Option<IssueNumber>,
+}
+
 /// `hob verify`.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {

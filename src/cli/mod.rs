@@ -12,6 +12,7 @@ mod approve;
 mod args;
 mod around;
 mod ask;
+mod audit;
 mod chosen;
 mod command_line;
 mod config;

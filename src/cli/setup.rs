@@ -17,6 +17,7 @@ use hob_text::KnownSecrets;
 use hob_worker::{
     EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, sandbox_of_tier, worker_id,
 };
+use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -37,6 +38,8 @@ pub(super) struct Setup {
     pub(super) record: Option<PathBuf>,
     /// The webhook for notifications.
     webhook: Option<Webhook>,
+    /// The key that signs what the audit trail posts.
+    audit_key: Option<SecretString>,
     /// The secrets that must not leave this process.
     pub(super) secrets: KnownSecrets,
 }
@@ -53,8 +56,8 @@ impl Setup {
         let secrets = KnownSecrets::default();
         secrets.add(own_secrets(&files));
         secrets.add(AgentParts::new(&settings, &state_dir, &files).given_secrets());
-        let webhook = Webhook::read(&settings, &files)?;
-        Ok(Self { settings: Box::new(settings), standard, files, state_dir, record: None, webhook, secrets })
+        let (webhook, audit_key) = (Webhook::read(&settings, &files)?, Webhook::key(&files));
+        Ok(Self { settings: Box::new(settings), standard, files, state_dir, record: None, webhook, audit_key, secrets })
     }
 
     /// The repositories given by flags, otherwise by GITHUB_REPOSITORY.
@@ -239,6 +242,7 @@ impl Setup {
             cancel: listen.cancel.clone(),
             approval: listen.approval.clone(),
             webhook: self.webhook.clone(),
+            audit_key: self.audit_key.clone(),
             preflight: Preflight::Wanted,
             settings: Settings::clone(&self.settings),
         }

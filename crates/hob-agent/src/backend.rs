@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Approval,
+    reached::Reached,
     session::{Session, SessionEvent},
     steering::Steering,
 };
@@ -67,6 +68,8 @@ pub struct RunContext {
     pub session: Session,
     /// What people say meanwhile.
     pub steering: Steering,
+    /// The hosts that its programs reached.
+    pub reached: Reached,
     /// The channel to the tools of an investigation; `None` if the run has none of Hob's.
     pub(super) tools: Option<mpsc::Sender<Asked>>,
     /// The bill when the run begins.
@@ -89,8 +92,22 @@ impl RunContext {
         let (approval, session, steering) = (Approval::Nobody, Session::default(), Steering::default());
         let (bill, before) = (Spend::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        let tools = None;
-        Self { cancel, progress, environment, sandbox, approval, session, steering, tools, bill, before, alive, lines }
+        let (tools, reached) = (None, Reached::default());
+        Self {
+            cancel,
+            progress,
+            environment,
+            sandbox,
+            approval,
+            session,
+            steering,
+            reached,
+            tools,
+            bill,
+            before,
+            alive,
+            lines,
+        }
     }
 
     /// The same run, with an approver.

@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, ffi::OsStr, future::Future, sync::Arc};
 
 use hob_config::{AgentSettings, ModelSettings, may_pass};
 use hob_domain::{FailureClass, Outcome, RunRequest};
-use hob_egress::{Api, Asked, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, Route};
+use hob_egress::{Api, Asked, Auth, Budget, Egress, EgressConfig, Host, InvalidHost, Listen, OnLine, Route};
 use hob_process::Environment;
 use hob_sandbox::{Network, Plan, Sandbox, Tier, probe};
 use secrecy::SecretString;
@@ -135,6 +135,15 @@ pub(crate) struct EgressRules {
     models: Option<(Services, Arc<ModelSettings>)>,
 }
 
+/// What of a run hears of its programs' requests.
+#[derive(Default)]
+struct Answering {
+    /// The run's own tools.
+    tools: Option<mpsc::Sender<Asked>>,
+    /// The callback for each connection.
+    on_line: Option<OnLine>,
+}
+
 impl EgressRules {
     /// The rules of `settings`, with the `variables` that they name and that may be passed on.
     ///
@@ -238,7 +247,8 @@ impl EgressRules {
     /// [`AgentError`] when the machine lacks what it needs.
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
         let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
-        self.open_answering(context.tools.clone(), &context.sandbox, &context.cancel, limits).await
+        let answering = Answering { tools: context.tools.clone(), on_line: Some(context.reached.counting()) };
+        self.open_answering(answering, &context.sandbox, &context.cancel, limits).await
     }
 
     /// Opens it for programs in `sandbox`, until `cancel`.
@@ -251,7 +261,7 @@ impl EgressRules {
         cancel: &CancellationToken,
         limits: Limits,
     ) -> Result<RunEgress, AgentError> {
-        self.open_answering(None, sandbox, cancel, limits).await
+        self.open_answering(Answering::default(), sandbox, cancel, limits).await
     }
 
     /// The same with Hob's own tools behind the same server: a program reaches them in any sandbox in which it reaches
@@ -259,7 +269,7 @@ impl EgressRules {
     /// into each tier.
     async fn open_answering(
         &self,
-        tools: Option<mpsc::Sender<Asked>>,
+        Answering { tools, on_line }: Answering,
         sandbox: &Sandbox,
         cancel: &CancellationToken,
         Limits { usd_micros, tokens }: Limits,
@@ -299,6 +309,7 @@ impl EgressRules {
             routes: routes.iter().map(|(_, route)| route.clone()).collect(),
             budget,
             asked: tools,
+            on_line,
             ..EgressConfig::default()
         };
         let egress = Egress::start(config, listen, cancel.clone()).await.map_err(broken)?;

@@ -1,6 +1,7 @@
 //! Typed settings, one section for each file, and the only code that reads the environment.
 
 mod agents;
+mod audit;
 mod backends;
 mod constants;
 mod culprit;
@@ -41,6 +42,7 @@ mod workspace;
 pub use agents::{
     AgentSettings, FailedCommands, Pattern, PromptVia, RecipeSettings, Replace, Speech, Step, ToolSettings,
 };
+pub use audit::AuditSink;
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
 pub use constants::{DEFAULTS, is_constant};
 pub use draft::DraftRule;

@@ -7,7 +7,9 @@ use config::Config;
 use hob_domain::{PathGlobs, Permission, ProfileName, RepoName, check_template};
 use toml::{Table, Value};
 
-use crate::{DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address};
+use crate::{
+    AuditSink, DEFAULTS, MCP_PREFIX, Settings, SettingsError, Signing, servers, settings_error::hold, webhook::address,
+};
 
 /// Refuses values that make no sense. `given` are the settings without defaults.
 ///
@@ -64,6 +66,7 @@ pub(super) fn check(settings: &Settings, given: &Config) -> Result<(), SettingsE
     if !settings.notify.webhook.is_empty() {
         drop(address(&settings.notify.webhook, "notify.webhook")?);
     }
+    AuditSink::read(&settings.audit).map(drop)?;
     check_of_both(settings)?;
     check_what_is_worked_on(settings)?;
     check_servers(settings)

@@ -31,6 +31,8 @@ pub struct Settings {
     pub agent: String,
     /// The repositories to work on if none are given otherwise.
     pub repositories: Vec<String>,
+    /// Where deeds are told outside of the repository; empty for nowhere.
+    pub audit: String,
     /// Issues at once.
     pub jobs: usize,
     /// Whose issues are begun: empty for any, `none` for those without an assignee, or an account.

@@ -36,10 +36,12 @@ impl Webhook {
     /// # Errors
     /// [`SettingsError`] if the address is not valid, or if nothing signs what is posted to it.
     pub fn read(settings: &Settings, files: &SecretFiles) -> Result<Option<Self>, SettingsError> {
-        #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
-        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        let secret = |name| set(name).map(SecretString::from).or_else(|| files.get(name).cloned());
-        Self::from_settings(settings, secret(WEBHOOK_URL), secret(WEBHOOK_SECRET))
+        Self::from_settings(settings, secret(WEBHOOK_URL, files), Self::key(files))
+    }
+
+    /// The key that signs what is posted, `HOB_WEBHOOK_SECRET`. `None` if there is none.
+    pub fn key(files: &SecretFiles) -> Option<SecretString> {
+        secret(WEBHOOK_SECRET, files)
     }
 
     /// The same with these values of the two variables.
@@ -67,6 +69,13 @@ impl Webhook {
         }
         Ok(Some(Self { url: String::from(url).into(), secret, format, timeout: notify.timeout }))
     }
+}
+
+/// The value of a variable, or of its file.
+fn secret(name: &str, files: &SecretFiles) -> Option<SecretString> {
+    #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
+    let set = std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    set.map(SecretString::from).or_else(|| files.get(name).cloned())
 }
 
 /// Reads an address: of HTTPS, or of HTTP on this machine.

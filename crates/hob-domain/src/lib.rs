@@ -105,6 +105,7 @@ pub use ids::{
 pub use image::{IMAGE_BYTES_MAX, IMAGES_MAX, Image, InvalidImage, images_in, may_show_images};
 pub use issue::{
     answer::{approval_text, approval_words, plan_approval_text},
+    audit::{Audited, Deed, audited},
     block_code::{BlockCode, BlockKind},
     blocked::{BlockReason, Blocked},
     control::{Control, Controlled, Pause, Request},

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    Connection, ForgeError, HeldLease, RepositoryEntry, TokenPermission, pages::all, permitted::GRAPHQL,
+    Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission, pages::all, permitted::GRAPHQL,
     purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait,
 };
 
@@ -29,6 +29,8 @@ pub(super) const REF_SPACE: &str = "hob/";
 #[derive(Debug, Clone)]
 pub struct Forge {
     connection: Arc<Connection>,
+    /// Who hears of each step that is written to an issue's ledger.
+    pub(super) listener: StepListener,
     pub(super) repo: RepoName,
     pub(super) repository: Arc<Mutex<KnownRepository>>,
 }
@@ -61,7 +63,13 @@ struct ProblemWire {
 impl Forge {
     /// A client of `repo`.
     pub fn new(connection: Arc<Connection>, repo: RepoName) -> Self {
-        Self { connection, repo, repository: Arc::default() }
+        Self { connection, listener: StepListener::default(), repo, repository: Arc::default() }
+    }
+
+    /// The same client, whose steps in issues' ledgers are told.
+    #[must_use]
+    pub fn telling(self, listener: StepListener) -> Self {
+        Self { listener, ..self }
     }
 
     /// The repository.

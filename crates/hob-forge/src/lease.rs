@@ -22,8 +22,8 @@ pub struct HeldLease {
     lost: CancellationToken,
     comment_tried: AtomicBool,
     holding: Mutex<Holding>,
-    /// The cost as the ledger has it.
-    written: Mutex<Spend>,
+    /// The record as the ledger has it, without what was noted since.
+    written: Mutex<Box<Record>>,
     /// One ledger write at a time: the heartbeat and the run share the lease.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
@@ -35,7 +35,7 @@ impl HeldLease {
             generation: holding.record.generation,
             lost: CancellationToken::new(),
             comment_tried: AtomicBool::new(false),
-            written: Mutex::new(holding.record.spend),
+            written: Mutex::new(holding.record.clone()),
             holding: Mutex::new(holding),
             turn: tokio::sync::Mutex::default(),
         }
@@ -75,9 +75,14 @@ impl HeldLease {
     /// The cost that was noted and that the ledger was not seen to accept; it is lost with this lease unless the caller keeps
     /// it.
     pub fn unwritten(&self) -> Option<UnwrittenSpend> {
-        let written = *self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = self.written().spend;
         let spend = self.record().spend.since(written);
         (spend != Spend::default()).then_some(UnwrittenSpend { generation: self.generation, written, spend })
+    }
+
+    /// The record as the ledger has it.
+    pub(super) fn written(&self) -> Box<Record> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(super) fn holding(&self) -> Holding {
@@ -86,11 +91,17 @@ impl HeldLease {
 
     /// Records a write.
     pub(super) fn wrote(&self, holding: Holding) {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = holding.record.spend;
+        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = holding.record.clone();
         self.set(holding);
     }
 
-    pub(super) fn set(&self, holding: Holding) {
+    /// Records what another wrote: a request.
+    pub(super) fn heard(&self, holding: Holding) {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).control.clone_from(&holding.record.control);
+        self.set(holding);
+    }
+
+    fn set(&self, holding: Holding) {
         *self.holding.lock().unwrap_or_else(PoisonError::into_inner) = holding;
     }
 }

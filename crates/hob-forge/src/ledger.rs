@@ -186,6 +186,7 @@ impl Ledger<'_> {
         let tree = seen.map_or(tree, |entry| &entry.tree);
         let from = seen.map(|entry| &entry.commit);
         let holding = self.advance(from, tree, Box::new(record), &sentence, Share::Common).await?;
+        self.forge.listener.tell(seen.map(|entry| &entry.record), &holding.record, &sentence);
         Ok(HeldLease::new(holding))
     }
 
@@ -231,7 +232,7 @@ impl Ledger<'_> {
         if found.request().is_some() {
             let commands = mine.record.commands.clone().with_written(&found.commands);
             let record = Box::new(Record { control: found.control, commands, ..*mine.record });
-            lease.set(Holding { tip: tip.commit, tree: mine.tree, record });
+            lease.heard(Holding { tip: tip.commit, tree: mine.tree, record });
         }
         Ok(())
     }
@@ -243,7 +244,9 @@ impl Ledger<'_> {
     pub async fn ask(self, seen: &LedgerEntry, request: Request) -> Result<(), ForgeError> {
         let (record, sentence) = apply(&seen.record, Transition::Request(request), self.forge.now())?;
         let record = Box::new(Record { nonce: fresh_nonce(), ..record });
-        self.advance(Some(&seen.commit), &seen.tree, record, &sentence, Share::Common).await.map(drop)
+        let holding = self.advance(Some(&seen.commit), &seen.tree, record, &sentence, Share::Common).await?;
+        self.forge.listener.tell(Some(&seen.record), &holding.record, &sentence);
+        Ok(())
     }
 
     /// Releases the lease.
@@ -282,10 +285,11 @@ impl Ledger<'_> {
     /// its cost. So a failure that may be transient is retried, which is safe since only one of the tries can move the
     /// ref.
     async fn step(self, lease: &HeldLease, record: Box<Record>, sentence: &str) -> Result<(), ForgeError> {
-        let mut tried = 0;
+        let (mut tried, before) = (0, lease.written());
         let error = loop {
             let error = match self.step_once(lease, record.clone(), sentence).await {
                 Ok(holding) => {
+                    self.forge.listener.tell(Some(&before), &holding.record, sentence);
                     lease.wrote(holding);
                     return Ok(());
                 }

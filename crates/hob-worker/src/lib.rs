@@ -12,6 +12,7 @@
 //! | `transition` | a change's way to ledger, comment and labels |
 //! | `inbox` | what people say: the one reader of comments and reviews, commands that take effect, and what shows it |
 //! | `notify` | the one comment that brings a question to a person, and what is posted to the webhook |
+//! | `audit` | what was done, told outside of the repository |
 //! | `webhook` | the address that notifications are posted to |
 //! | `settlement` | the share of the repository's day, and what merged work showed |
 //! | `corrections` | what maintainers correct, and the pull request that proposes it as a line for agents |
@@ -34,6 +35,7 @@ mod actions_schedule;
 mod agent;
 mod asked_for;
 mod attempt;
+mod audit;
 mod authorize;
 mod auto_merge;
 mod bounded_names;

@@ -147,7 +147,9 @@ pub(super) async fn acquire_and_end(
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
     settle_what_is_left(worker, held).await?;
     worker.earlier_checks.forget(held.issue.number).await;
-    Ok(worker.forge.ledger().release(&held.lease).await?)
+    worker.forge.ledger().release(&held.lease).await?;
+    worker.settle_audit().await;
+    Ok(())
 }
 
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.

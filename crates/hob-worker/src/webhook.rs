@@ -80,6 +80,11 @@ impl Receiver {
         Ok(Self { client, webhook })
     }
 
+    /// How long a notification may take.
+    pub(super) fn timeout(&self) -> Duration {
+        self.webhook.timeout
+    }
+
     /// The shape of the bodies.
     pub(super) fn format(&self) -> WebhookFormat {
         self.webhook.format

@@ -7,17 +7,22 @@ use std::{
 };
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
-use hob_config::{Settings, Signing, Webhook};
-use hob_domain::{Claimant, CommitIdentity, IssueNumber, IssueStatus, Login, WorkerId, has_label, noreply_email};
-use hob_forge::{Forge, Issue, fresh_nonce};
+use hob_config::{AuditSink, Settings, SettingsError, Signing, Webhook, WebhookFormat};
+use hob_domain::{
+    Audited, Claimant, CommitIdentity, Deed, IssueNumber, IssueStatus, Login, RepoName, WorkerId, audited, has_label,
+    noreply_email,
+};
+use hob_forge::{Forge, Issue, StepListener, fresh_nonce};
 use hob_sandbox::Sandbox;
+use hob_text::KnownSecrets;
 use hob_workspace::{Remote, SigningKey, Workspace};
+use secrecy::SecretString;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, counters::record_event, earlier_checks::EarlierChecks, memory::WorkerMemory,
-    spend_journal::SpendJournal, webhook::Receiver,
+    EventSink, WorkError, WorkEvent, audit::Audit, counters::record_event, earlier_checks::EarlierChecks,
+    memory::WorkerMemory, spend_journal::SpendJournal, webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -46,6 +51,8 @@ pub struct WorkerParts {
     pub id: WorkerId,
     /// The webhook for notifications; `None` if there is none.
     pub webhook: Option<Webhook>,
+    /// The key that signs what is posted to the address of the audit trail. `None` if it is not signed.
+    pub audit_key: Option<SecretString>,
     /// The destination of events.
     pub events: EventSink,
     /// Stops the worker.
@@ -81,6 +88,8 @@ pub struct Worker {
     pub(super) memory: Arc<WorkerMemory>,
     /// The receiver of notifications; `None` if there is none.
     pub(super) receiver: Option<Arc<Receiver>>,
+    /// The audit trail outside of the repository; `None` if there is none.
+    audit: Option<Arc<Audit>>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     events: EventSink,
@@ -116,6 +125,7 @@ impl Worker {
         // The connection's secrets are the process's; those that agents get are added to them.
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());
+        let audit = audit_of(&parts, &secrets)?;
         let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.state.clone());
         let sessions = sessions.without(secrets.clone());
@@ -125,6 +135,9 @@ impl Worker {
         };
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
         let executor = Executor::new(sessions, parts.settings.executor.clone());
+        if let Some(audit) = &audit {
+            audit.begin_to_tell();
+        }
         let spend_journal = Arc::new(SpendJournal::new(&parts.state_dir, parts.forge.repo()));
         let earlier_checks = EarlierChecks::new(&parts.state_dir, parts.forge.repo(), secrets.clone());
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
@@ -133,7 +146,11 @@ impl Worker {
         let memory = Arc::new(WorkerMemory::default());
         memory.is_ready.store(parts.preflight == Preflight::Done, Ordering::Relaxed);
         Ok(Self {
-            forge: parts.forge,
+            forge: match &audit {
+                Some(audit) => parts.forge.clone().telling(listener(audit, parts.forge.repo())),
+                None => parts.forge,
+            },
+            audit,
             settings: parts.settings,
             server_url: parts.server_url,
             workspace: workspace.without(secrets),
@@ -160,6 +177,25 @@ impl Worker {
     /// The same worker with other settings.
     pub(super) fn with(&self, settings: Settings) -> Self {
         Self { settings, ..self.clone() }
+    }
+
+    /// Tells a deed outside of the repository that its ledger has not.
+    pub(super) fn tell(&self, issue: IssueNumber, deed: Deed) {
+        let Some(audit) = &self.audit else { return };
+        let (id, repo) = (format!("{}.0", fresh_nonce()), self.forge.repo().clone());
+        audit.tell(&[Audited { id, at: self.forge.now(), repo, issue, deed }]);
+    }
+
+    /// Whether deeds are told outside of the repository.
+    pub(super) fn is_audited(&self) -> bool {
+        self.audit.is_some()
+    }
+
+    /// Waits a little for deeds that are not told yet.
+    pub(super) async fn settle_audit(&self) {
+        if let Some(audit) = &self.audit {
+            audit.settle().await;
+        }
     }
 
     /// The client of the repository.
@@ -284,4 +320,23 @@ impl Worker {
 pub fn worker_id(host: &str) -> WorkerId {
     let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     WorkerId(format!("{}-{:08x}", if host.is_empty() { "host" } else { &host }, rand::random::<u32>()))
+}
+
+/// The audit trail of the settings, if they name one.
+fn audit_of(parts: &WorkerParts, secrets: &KnownSecrets) -> Result<Option<Arc<Audit>>, WorkError> {
+    let misconfigured = |error: SettingsError| WorkError::Misconfigured(error.to_string());
+    let Some(sink) = AuditSink::read(&parts.settings.audit).map_err(misconfigured)? else { return Ok(None) };
+    let webhook = Webhook {
+        url: SecretString::default(),
+        secret: parts.audit_key.clone(),
+        format: WebhookFormat::Json,
+        timeout: parts.settings.notify.timeout,
+    };
+    Ok(Some(Arc::new(Audit::new(sink, &parts.state_dir, webhook, secrets.clone())?)))
+}
+
+/// Tells what each step of the repository's ledgers did.
+fn listener(audit: &Arc<Audit>, repo: &RepoName) -> StepListener {
+    let (audit, repo) = (Arc::clone(audit), repo.clone());
+    StepListener::new(move |before, after, sentence| audit.tell(&audited(&repo, before, after, sentence)))
 }

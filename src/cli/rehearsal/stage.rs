@@ -100,6 +100,7 @@ impl Stage {
             cancel,
             approval: desk.approval.clone(),
             webhook: None,
+            audit_key: None,
             preflight: Preflight::Wanted,
             settings,
         };

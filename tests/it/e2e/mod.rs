@@ -6,6 +6,7 @@ mod answers;
 mod app;
 mod approval;
 mod attacks;
+mod audit;
 mod auto_merge;
 mod backends;
 mod bad_input;

@@ -37,7 +37,7 @@ struct Inner {
 
 impl Receiver {
     /// Starts it; its address.
-    pub(super) async fn start(&self) -> String {
+    pub(crate) async fn start(&self) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/hook", listener.local_addr().unwrap());
         let router = Router::new().route("/hook", post(take)).with_state(self.clone());

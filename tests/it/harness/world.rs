@@ -346,6 +346,7 @@ impl World {
             cancel,
             approval: Approval::Nobody,
             webhook: Webhook::from_settings(&settings, None, Some(WEBHOOK_SECRET.into())).unwrap(),
+            audit_key: Some(WEBHOOK_SECRET.into()),
             // Through the program it is wanted.
             preflight: Preflight::Done,
             settings,

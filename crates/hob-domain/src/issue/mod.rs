@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 #[cfg(test)]
 pub(crate) mod as_version_1;
+pub(crate) mod audit;
 pub(crate) mod block_code;
 pub(crate) mod blocked;
 pub(crate) mod command_effect;

@@ -6,10 +6,10 @@ use std::{
     time::Duration,
 };
 
-use hob_agent::RunContext;
+use hob_agent::{RunContext, Traffic};
 use hob_domain::{
-    Allowance, CheckResult, Checklist, Conflict, FailureClass, HobFiles, Lesson, Login, Note, Outcome, Progress, RunId,
-    RunPurpose, RunReport, RunRequest, Spend, Transition, investigation::Iteration,
+    Allowance, CheckResult, Checklist, Conflict, Deed, FailureClass, HobFiles, Lesson, Login, Note, Outcome, Progress,
+    RunId, RunPurpose, RunReport, RunRequest, Spend, Transition, investigation::Iteration,
 };
 use hob_forge::fresh_nonce;
 use hob_text::{rendered, title, without_tokens};
@@ -100,6 +100,7 @@ pub(super) async fn run_agent(
         .asking(worker.children.approval.clone())
         .hearing(job.held.steering.clone())
         .billed(job.held.lease.record().spend);
+    let reached = context.reached.clone();
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
     let span = tracing::error_span!("agent_run", run = %request.run, agent = active.loaded.name, round);
@@ -118,6 +119,10 @@ pub(super) async fn run_agent(
         checkpoints(worker, job, &ended),
         Box::pin(follow_checklist(worker, job, steps)),
     );
+    for (host, Traffic { sent_bytes, received_bytes, refused }) in reached.hosts() {
+        let (agent, session) = (active.loaded.name.clone(), request.run.clone());
+        worker.tell(job.number(), Deed::Reached { agent, session, host, sent_bytes, received_bytes, refused });
+    }
     let RunReport { outcome, spend } = report?;
     job.held.lease.note(Note::Spend(spend.since(noted))).await;
     job.held.lease.note(Note::Heard(job.held.steering.heard())).await;

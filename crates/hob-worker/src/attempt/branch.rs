@@ -2,7 +2,7 @@
 
 use hob_config::ReviewUpdate;
 use hob_domain::{
-    BlockReason, ChangeText, Diff, DiffPolicy, FileChange, HobFiles, MadeBy, MessageRules, Note, RoundKind, Sha,
+    BlockReason, ChangeText, Deed, Diff, DiffPolicy, FileChange, HobFiles, MadeBy, MessageRules, Note, RoundKind, Sha,
     SignOff, Trailer, Violation, commit_message, signed_off,
 };
 use hob_forge::{ForgeError, HeldLease};
@@ -14,6 +14,9 @@ use crate::{
     attempt::{job::Job, kept::KEEP_TIME, sign::signed},
     mirror::{patience_of, wait_while_busy},
 };
+
+/// Names of files that are told outside of the repository, of one push.
+const FILES_TOLD: usize = 1_000;
 
 /// The reason to stop if a person pushed to the branch: it is theirs until they say otherwise.
 pub(super) async fn step_aside(worker: &Worker, job: &Job<'_>) -> Result<Option<BlockReason>, WorkError> {
@@ -229,7 +232,13 @@ pub(crate) async fn push_checkout(
     worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
     let remote = worker.remote().await?;
     match tokio::time::timeout(deadline, worker.workspace.push(checkout, &remote, head, known)).await {
-        Ok(result) => Ok(result?),
-        Err(_elapsed) => Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
+        Ok(result) => result?,
+        Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
     }
+    if worker.is_audited() {
+        let diff = checkout.diff(known.unwrap_or_else(|| checkout.base()), head).await?;
+        let files = diff.files.into_iter().take(FILES_TOLD).map(|file| file.path).collect();
+        worker.tell(lease.issue(), Deed::Pushed { branch: checkout.branch().to_string(), head: head.clone(), files });
+    }
+    Ok(())
 }

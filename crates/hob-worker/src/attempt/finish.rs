@@ -262,6 +262,7 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
     settle_what_is_left(worker, held).await?;
     let why = worker.forge.ledger().release_with(&held.lease, Transition::Requeue { reason }).await?;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why });
+    worker.settle_audit().await;
     Ok(())
 }
 
