@@ -88,7 +88,7 @@ fn text_of(event: &SessionEvent) -> Option<(anstyle::Style, String)> {
         SessionEvent::Progress { text } => (plain, text.clone()),
         SessionEvent::Told { text } => (DIM, text.clone()),
         SessionEvent::Noted { text } => (output::WARN, text.clone()),
-        SessionEvent::Asked { .. } | SessionEvent::Turned { .. } => return None,
+        SessionEvent::Asked { .. } | SessionEvent::Spending { .. } | SessionEvent::Turned { .. } => return None,
         SessionEvent::Replied { turn, model, text, input_tokens, output_tokens, .. } => {
             (BOLD, format!("turn {turn} ({model}, {input_tokens} + {output_tokens} tokens) {text}"))
         }

@@ -154,7 +154,9 @@ async fn answer(
 /// A conversation with each kind of message in it.
 async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
     let (messages, tools) = conversation();
-    client.complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools, turn: 2 }).await
+    client
+        .complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools, turn: 2, funds: None })
+        .await
 }
 
 fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {

@@ -2,8 +2,9 @@
 //!
 //! - Flow: settings and variables make [`EgressRules`]; a run opens its [`RunEgress`], gives its programs the
 //!   variables, addresses and network of it, and works beside it.
-//! - Guarantees: a program never gets a key that has a route, but a placeholder and the route's address. The cost of
-//!   models is measured here; the run ends with its budget, and with the proxy.
+//! - Guarantees: a program never gets a key that has a route, but a placeholder and the route's address. The most that a
+//!   request can cost is taken out of the budget, and noted in the session, before it is sent; the run ends with its budget,
+//!   and with the proxy.
 //! - Caveats: a key without a route reaches the program if the program could use it: with an open network or listed
 //!   hosts.
 
@@ -23,7 +24,9 @@ use url::Url;
 use crate::{
     AgentError, RunContext,
     measured::{Measured, Prices, measured},
+    noted::noting,
     report::{needs_human, unfinished},
+    session::Session,
 };
 
 /// The placeholder that a program gets instead of a key.
@@ -248,7 +251,8 @@ impl EgressRules {
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
         let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
         let answering = Answering { tools: context.tools.clone(), on_line: Some(context.reached.counting()) };
-        self.open_answering(answering, &context.sandbox, &context.cancel, limits).await
+        let place = Place { sandbox: &context.sandbox, cancel: &context.cancel, session: &context.session };
+        self.open_answering(answering, place, limits).await
     }
 
     /// Opens it for programs in `sandbox`, until `cancel`.
@@ -261,7 +265,8 @@ impl EgressRules {
         cancel: &CancellationToken,
         limits: Limits,
     ) -> Result<RunEgress, AgentError> {
-        self.open_answering(Answering::default(), sandbox, cancel, limits).await
+        let place = Place { sandbox, cancel, session: &Session::default() };
+        self.open_answering(Answering::default(), place, limits).await
     }
 
     /// The same with Hob's own tools behind the same server: a program reaches them in any sandbox in which it reaches
@@ -270,8 +275,7 @@ impl EgressRules {
     async fn open_answering(
         &self,
         Answering { tools, on_line }: Answering,
-        sandbox: &Sandbox,
-        cancel: &CancellationToken,
+        Place { sandbox, cancel, session }: Place<'_>,
         Limits { usd_micros, tokens }: Limits,
     ) -> Result<RunEgress, AgentError> {
         let (is_closed, routes) = (is_closed(sandbox), self.routes());
@@ -291,10 +295,8 @@ impl EgressRules {
         }
         let settings = self.models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
         let prices = Prices::new(settings, routes.iter().map(|(_, route)| route));
-        let budget = usd_micros.map(|micros| {
-            let prices = prices.clone();
-            Budget::new(micros, move |model| prices.get(model))
-        });
+        let known = prices.clone();
+        let budget = Some(noting(Budget::new(usd_micros, move |model| known.get(model)), session));
         let (socket, listen) = if is_closed {
             boxed(sandbox)?;
             let folder = tempfile::Builder::new().prefix("hob-").tempdir().map_err(broken)?;
@@ -364,6 +366,13 @@ fn has_route(name: &OsStr) -> bool {
 
 fn broken(error: std::io::Error) -> AgentError {
     AgentError::caused_by(FailureClass::Unfinished, error).during("open the egress of the run")
+}
+
+/// Where a run works.
+struct Place<'a> {
+    sandbox: &'a Sandbox,
+    cancel: &'a CancellationToken,
+    session: &'a Session,
 }
 
 /// The limits on a run's use of models; `None` means no limit.
@@ -438,7 +447,7 @@ impl RunEgress {
         loop {
             let why = tokio::select! {
                 done = &mut work => return (done, end),
-                () = exhausted.cancelled(), if end.is_none() => needs_human(self.spent("the budget of the run is spent")),
+                () = exhausted.cancelled(), if end.is_none() => needs_human(self.out_of_money()),
                 () = ended.cancelled(), if end.is_none() && !context.cancel.is_cancelled() => {
                     unfinished("the proxy of the agent broke")
                 }
@@ -457,16 +466,25 @@ impl RunEgress {
         }
     }
 
+    /// Why the budget ended the run.
+    fn out_of_money(&self) -> String {
+        let spent = self.spent("the budget of the run is spent");
+        let refused = self.open.as_ref().and_then(|open| open.egress.meter().read().refused);
+        refused.map_or(spent.clone(), |too_much| format!("{spent}: {too_much}"))
+    }
+
     fn spent(&self, what: &str) -> String {
         let spent = self.measured().map(|measured| measured.spend(None)).unwrap_or_default();
         format!("{what} ({spent}) and the agent was not done")
     }
 
-    /// Closes it, and waits until nothing listens any more.
-    pub(crate) async fn close(self) {
-        if let Some(open) = self.open {
-            open.egress.end().await;
-        }
+    /// Closes it, and waits until nothing listens any more and each request has its cost; returns the cost of models,
+    /// `None` if no route was used.
+    pub(crate) async fn close(self) -> Option<Measured> {
+        let Open { egress, prices, .. } = self.open?;
+        let meter = egress.meter().clone();
+        egress.end().await;
+        measured(&meter.read(), &prices)
     }
 }
 

@@ -16,6 +16,7 @@ mod measured;
 pub mod model;
 mod narrowed;
 mod native;
+mod noted;
 mod reached;
 mod recipe;
 mod registry;

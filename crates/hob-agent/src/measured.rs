@@ -55,7 +55,7 @@ impl Measured {
 pub(crate) fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
     let mut sum = Measured { usd_micros: Some(0), usage: Usage::default() };
     for (model, used) in &counts.models {
-        let cost = prices.get(model).map(|price| used.usage.cost(&price));
+        let cost = prices.get(model).map(|_price| used.usd_micros);
         sum.usd_micros = sum.usd_micros.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
         sum.usage += used.usage;
     }

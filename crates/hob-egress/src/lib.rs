@@ -7,14 +7,17 @@
 //!   the run ends every connection, and after it nothing listens.
 //! - **Assumptions**: the sandbox lets the agent reach nothing but this server.
 //! - **Caveats**: tunnelled bytes are not inspected. Any client that reaches the server may use the proxy; only the
-//!   model routes require the nonce. Requests in flight when the budget ends are answered.
+//!   model routes require the nonce.
 
 mod address;
+mod answer;
+mod bound;
 mod forward;
 mod gate;
 mod headers;
 mod hello;
 mod host;
+mod json;
 mod meter;
 mod own;
 mod paths;
@@ -27,16 +30,20 @@ mod server;
 mod shared;
 mod tally;
 mod tunnel;
+mod usage;
+mod usage_option;
 mod vendor;
 
+pub use bound::Bounds;
 pub use host::{Host, InvalidHost};
-pub use meter::{Budget, Meter, Metered, ModelUsage, Usage};
+pub use meter::{Budget, Meter, Metered, ModelUsage, Reservation, Reserved, Stop, TooMuch};
 pub use own::Asked;
 pub use report::{Line, OnLine, Verdict};
 pub use resolve::Resolver;
 pub use route::{Auth, Route};
 pub use server::{Address, Egress, EgressConfig, Listen};
 pub use shared::EgressLimits;
+pub use usage::{Bill, Most, ServiceTier, Usage};
 pub use vendor::Api;
 
 /// What a tunnel's first bytes are, for `lab/fuzz`: `Ok(None)` while bytes are missing, then the server that they name.

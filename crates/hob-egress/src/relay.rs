@@ -1,35 +1,37 @@
 //! A model route: the agent's request, with Hob's key, to the service; the answer back as it comes, its tokens counted.
 //!
-//! - Flow: nonce, route, path; the body up to its limit, for the model's name; price and budget; the request without
-//!   any sign-in of the agent's, with Hob's; the answer piece by piece.
+//! - Flow: nonce, route, path; the body up to its limit, for the model's name; the most that it can cost, reserved; the
+//!   request without any sign-in of the agent's, with Hob's; the answer piece by piece.
 //! - Guarantees: a key appears in one header of one request to the route's address, and in no answer; redirects are
-//!   neither followed nor shown; each request that a service may bill is counted, also when the agent hangs up.
-//! - Caveats: requests in flight when the budget ends are answered. Compression is not requested, so that tokens can be
-//!   read.
+//!   neither followed nor shown; no request is sent that the rest of the budget does not carry; each request that a service
+//!   may bill is counted, also when the agent hangs up.
+//! - Caveats: compression is not requested, so that tokens can be read. A stream of chat completions ends with an event of
+//!   usage, also if the agent did not ask for it.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{borrow::Cow, io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use serde::Deserialize;
 use tokio::{
     sync::{Semaphore, mpsc},
     time::timeout,
 };
 
 use crate::{
+    answer::{Count, ask},
+    bound::Bounds,
     headers::{strip_auth, strip_hop},
-    meter::{Estimated, Meter, Stop, Usage},
+    json::Json,
+    meter::{Meter, Stop},
     own::{self, Asked},
     paths::{Call, call, query_without_keys},
-    redact::Redactor,
-    report::{Entry, Log, Way},
+    report::{Entry, Way},
     route::Route,
-    shared::{Body, EgressLimits, pieces, sentence},
-    tally::{Report, Shape, Tally},
+    shared::{Body, EgressLimits, Shared, sentence},
+    usage_option::with_usage,
+    vendor::Api,
 };
 
 /// Bytes of a request's body.
@@ -46,6 +48,7 @@ pub(crate) struct Relay {
     routes: Vec<(Route, reqwest::Client)>,
     own: Option<mpsc::Sender<Asked>>,
     meter: Meter,
+    bounds: Arc<Bounds>,
     slots: Semaphore,
     idle: Duration,
 }
@@ -67,7 +70,8 @@ impl Relay {
             Ok::<_, io::Error>((route, client))
         };
         let routes = routes.into_iter().map(with_client).collect::<Result<_, _>>()?;
-        Ok(Self { nonce, routes, own, meter, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
+        let bounds = Arc::default();
+        Ok(Self { nonce, routes, own, meter, bounds, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
     }
 
     /// The path of a route.
@@ -82,7 +86,8 @@ impl Relay {
     }
 
     /// Answers a request for a path.
-    pub(crate) async fn answer(&self, log: &Arc<Log>, request: Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn answer(&self, shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+        let log = &shared.log;
         let path = request.uri().path().to_owned();
         let mut parts = path.splitn(4, '/').skip(1);
         let (nonce, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -109,48 +114,30 @@ impl Relay {
             Ok(Err(_)) | Err(_) => return Denial::CUT.answer(route, &entry),
         };
         entry.count(Way::Sent, size(&body));
-        let count = match self.permit(route, does, &body) {
-            Ok(count) => count,
+        let (body, count) = match self.permit(route, does, body).await {
+            Ok(permitted) => permitted,
             Err(denial) => return denial.answer(route, &entry),
         };
-        let outgoing = client.request(head.method, url).headers(outgoing(head.headers, route)).body(body);
-        match outgoing.send().await {
-            Ok(answer) => back(answer, route, count, entry),
-            Err(error) => {
-                if let (Some(count), true) = (count, error.is_connect()) {
-                    count.forget();
-                }
-                entry.cut("the service gave no answer");
-                route.api.error(StatusCode::BAD_GATEWAY, "no_answer", "The model's service gave no answer.")
-            }
-        }
+        let request = client.request(head.method, url).headers(outgoing(head.headers, route)).body(body);
+        ask(shared, route, request, count, entry).await
     }
 
-    /// Checks that a call may be made; one that costs tokens is counted from here on.
-    fn permit(&self, route: &Route, does: Call, body: &[u8]) -> Result<Option<Count>, Denial> {
-        let model = match does {
-            Call::Free => return Ok(None),
-            Call::Ask(Some(model)) => model,
-            // A duplicate name is an error: services differ in which one counts.
-            Call::Ask(None) => serde_json::from_slice::<NamedModel>(body).map_err(|_| Denial::NO_MODEL)?.model,
+    /// Checks that a call may be made, and reserves what it can cost. The body is the one to send.
+    async fn permit(&self, route: &Route, does: Call, body: Bytes) -> Result<(Bytes, Option<Count>), Denial> {
+        let named = match does {
+            Call::Free => return Ok((body, None)),
+            Call::Ask(named) => named,
         };
-        if model.len() > MODEL_MAX {
-            return Err(Denial::NO_MODEL);
-        }
+        let json: Json<'_> = serde_json::from_slice(&body).map_err(|_| Denial::NO_MODEL)?;
+        let model = named.as_deref().or_else(|| json.get("model").and_then(Json::text));
+        let model = model.filter(|model| model.len() <= MODEL_MAX).ok_or(Denial::NO_MODEL)?;
         let model = format!("{}/{model}", route.name);
-        self.meter.may_ask(&model).map_err(|stop| match stop {
-            Stop::Exhausted => Denial::EXHAUSTED,
-            Stop::NoPrice => Denial::NO_PRICE,
-        })?;
-        let tally = Tally::new(route.api, Shape::Json);
-        Ok(Some(Count { meter: self.meter.clone(), model, tally, sent: size(body), received: 0, live: Live::Yes }))
+        let most = self.bounds.most(route.api, &model, &body, &json);
+        let sent = if route.api == Api::OpenAi { with_usage(&body, &json) } else { body.clone() };
+        let held = self.meter.reserve(&model, most).await?;
+        let bounds = Arc::clone(&self.bounds);
+        Ok((sent, Some(Count { held, model, most, body: body.clone(), bounds })))
     }
-}
-
-/// The fields that Hob reads of a request.
-#[derive(Deserialize)]
-struct NamedModel {
-    model: String,
 }
 
 /// Why a request to a model is refused.
@@ -158,7 +145,17 @@ struct NamedModel {
 struct Denial {
     status: StatusCode,
     kind: &'static str,
-    reason: &'static str,
+    reason: Cow<'static, str>,
+}
+
+impl From<Stop> for Denial {
+    fn from(stop: Stop) -> Self {
+        let (status, kind) = match stop {
+            Stop::Exhausted | Stop::TooMuch(_) => (StatusCode::PAYMENT_REQUIRED, "budget_exhausted"),
+            Stop::NoPrice => (StatusCode::FORBIDDEN, "no_price"),
+        };
+        Self { status, kind, reason: stop.to_string().into() }
+    }
 }
 
 impl Denial {
@@ -166,60 +163,14 @@ impl Denial {
     const TOO_LARGE: Self = Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "a request has at most 64 MiB");
     const CUT: Self = Self::new(StatusCode::BAD_REQUEST, "cut_off", "the request did not come whole");
     const NO_MODEL: Self = Self::new(StatusCode::BAD_REQUEST, "no_model", "the request names no one model");
-    const EXHAUSTED: Self =
-        Self::new(StatusCode::PAYMENT_REQUIRED, "budget_exhausted", "the budget of this run is used up");
-    const NO_PRICE: Self = Self::new(
-        StatusCode::FORBIDDEN,
-        "no_price",
-        "this model has no price in the settings, and the run has a budget",
-    );
 
     const fn new(status: StatusCode, kind: &'static str, reason: &'static str) -> Self {
-        Self { status, kind, reason }
+        Self { status, kind, reason: Cow::Borrowed(reason) }
     }
 
     fn answer(&self, route: &Route, entry: &Entry) -> Response<Body> {
-        entry.deny(self.reason);
+        entry.deny(&self.reason);
         route.api.error(self.status, self.kind, &format!("Hob refuses this request: {}.", self.reason))
-    }
-}
-
-/// One request to a model while it lives. Its drop adds it to the meter, however it ended.
-struct Count {
-    meter: Meter,
-    model: String,
-    tally: Tally,
-    sent: u64,
-    received: u64,
-    live: Live,
-}
-
-#[derive(PartialEq, Eq)]
-enum Live {
-    Yes,
-    No,
-}
-
-impl Count {
-    /// The service did not accept the request, so it bills nothing.
-    fn forget(mut self) {
-        self.live = Live::No;
-    }
-}
-
-impl Drop for Count {
-    fn drop(&mut self) {
-        if self.live == Live::No {
-            return;
-        }
-        let guess = Usage { input: self.sent.div_ceil(4), output: self.received.div_ceil(4), ..Usage::default() };
-        match self.tally.finish() {
-            Some(Report { usage, is_final: true }) => self.meter.add(&self.model, usage, Estimated::No),
-            Some(Report { usage, is_final: false }) => {
-                self.meter.add(&self.model, usage.max(Usage { input: 0, ..guess }), Estimated::Yes);
-            }
-            None => self.meter.add(&self.model, guess, Estimated::Yes),
-        }
     }
 }
 
@@ -251,76 +202,6 @@ fn outgoing(mut headers: HeaderMap, route: &Route) -> HeaderMap {
         headers.insert(name, value);
     }
     headers
-}
-
-/// The answer for the agent.
-fn back(answer: reqwest::Response, route: &Route, count: Option<Count>, entry: Arc<Entry>) -> Response<Body> {
-    let status = answer.status();
-    let mut headers = answer.headers().clone();
-    strip_hop(&mut headers);
-    let key = route.auth.key();
-    let repeats = |value: &HeaderValue| {
-        key.is_some_and(|key| value.as_bytes().windows(key.len()).any(|window| window == key.as_bytes()))
-    };
-    let bad: Vec<_> = headers.iter().filter(|(_, value)| repeats(value)).map(|(name, _)| name.clone()).collect();
-    for name in bad.into_iter().chain([header::LOCATION, header::SET_COOKIE]) {
-        headers.remove(name);
-    }
-    let kind = headers.get(header::CONTENT_TYPE).map_or(&b""[..], HeaderValue::as_bytes);
-    let shape = if kind.starts_with(b"text/event-stream") { Shape::Events } else { Shape::Json };
-    let count = match count {
-        // A refused request is not billed.
-        Some(count) if !status.is_success() => {
-            count.forget();
-            None
-        }
-        Some(mut count) => {
-            count.tally = Tally::new(route.api, shape);
-            Some(count)
-        }
-        None => None,
-    };
-    let tee = Tee { count, redactor: Redactor::new(key), entry };
-    let mut back = Response::new(pieces(tee.pass(answer)));
-    (*back.status_mut(), *back.headers_mut()) = (status, headers);
-    back
-}
-
-/// Reads an answer while it is passed on.
-struct Tee {
-    count: Option<Count>,
-    redactor: Redactor,
-    entry: Arc<Entry>,
-}
-
-impl Tee {
-    fn pass(self, answer: reqwest::Response) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
-        let chunks = answer.bytes_stream().boxed();
-        stream::unfold(Some((self, chunks)), |state| async move {
-            let (mut tee, mut chunks) = state?;
-            match chunks.next().await {
-                Some(Ok(chunk)) => {
-                    tee.entry.count(Way::Received, size(&chunk));
-                    if let Some(count) = &mut tee.count {
-                        count.received += size(&chunk);
-                        count.tally.push(&chunk);
-                    }
-                    let shown = tee.redactor.push(chunk);
-                    Some((Ok(shown), Some((tee, chunks))))
-                }
-                Some(Err(_)) => {
-                    tee.entry.cut("the service cut its answer off");
-                    Some((Err(io::ErrorKind::ConnectionAborted.into()), None))
-                }
-                None => {
-                    // Counted before the agent sees the end.
-                    drop(tee.count.take());
-                    let rest = tee.redactor.finish();
-                    (!rest.is_empty()).then_some((Ok(rest), None))
-                }
-            }
-        })
-    }
 }
 
 fn size(bytes: &[u8]) -> u64 {

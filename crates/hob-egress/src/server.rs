@@ -52,7 +52,7 @@ pub struct EgressConfig {
     pub private_hosts: Vec<Host>,
     /// AnswerOptions to model services.
     pub routes: Vec<Route>,
-    /// The limit on the models' cost; `None` means no limit, and no price is needed.
+    /// The prices of models and the limit on their cost; `None` means no limit, and no price is needed.
     pub budget: Option<Budget>,
     /// Limits of the run.
     pub limits: EgressLimits,
@@ -118,7 +118,7 @@ impl Egress {
     pub async fn start(config: EgressConfig, listen: Listen, cancel: CancellationToken) -> io::Result<Self> {
         let EgressConfig { hosts, private_hosts, routes, budget, limits, resolver, on_line, asked } = config;
         let cancel = cancel.child_token();
-        let meter = Meter::new(budget);
+        let meter = Meter::new(budget.unwrap_or_else(|| Budget::new(None, |_| None)));
         let nonce = format!("{:032x}", rand::random::<u128>());
         let relay = Relay::new(nonce, routes, asked, meter.clone(), &limits)?;
         let (listener, address) = match listen {
@@ -270,6 +270,6 @@ async fn answer(server: &Server, request: Request<Incoming>, permit: Arc<OwnedSe
     } else if request.uri().scheme().is_some() {
         forward(shared, request).await
     } else {
-        server.relay.answer(&shared.log, request).await
+        server.relay.answer(&shared, request).await
     }
 }

@@ -2,7 +2,11 @@
 
 use serde_json::Value;
 
-use crate::{meter::Usage, vendor::Api};
+use crate::{
+    bound::search_micros,
+    usage::{Bill, ServiceTier, Usage},
+    vendor::Api,
+};
 
 /// The most bytes that are kept to be read of one event, or of an answer that is not a stream.
 const KEPT_MAX: usize = 16 << 20;
@@ -16,10 +20,10 @@ pub(crate) enum Shape {
     Json,
 }
 
-/// The usage that an answer reported.
+/// What an answer reported.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Report {
-    pub(crate) usage: Usage,
+    pub(crate) bill: Bill,
     /// Whether it counts output tokens; the first event of Anthropic's only counts input.
     pub(crate) is_final: bool,
 }
@@ -105,16 +109,18 @@ impl Tally {
             let Some(usage) = value.pointer(place).filter(|usage| usage.is_object()) else { continue };
             // Each report of an answer counts everything so far, but may leave out what an earlier one had.
             let found = self.found.get_or_insert_default();
-            found.usage = found.usage.max(reported(self.api, usage));
+            let tier = value.pointer(&place.replace("usage", "service_tier")).and_then(Value::as_str);
+            let tier = tier.filter(|_| self.api == Api::OpenAi).map(ServiceTier::named).unwrap_or_default();
+            found.bill = found.bill.max(Bill { tier, ..reported(self.api, usage) });
             found.is_final |= *place != "/message/usage";
         }
     }
 }
 
 /// The counts of one report.
-fn reported(api: Api, usage: &Value) -> Usage {
+fn reported(api: Api, usage: &Value) -> Bill {
     let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
-    match api {
+    let tokens = match api {
         Api::Anthropic => {
             let (cached_input, cache_write) =
                 (count("/cache_read_input_tokens"), count("/cache_creation_input_tokens"));
@@ -134,6 +140,12 @@ fn reported(api: Api, usage: &Value) -> Usage {
             cache_write: 0,
             output: count("/candidatesTokenCount").saturating_add(count("/thoughtsTokenCount")),
         },
+    };
+    let searches = count("/server_tool_use/web_search_requests");
+    Bill {
+        hour_write: count("/cache_creation/ephemeral_1h_input_tokens"),
+        searches_micros: searches.saturating_mul(search_micros(api)),
+        ..tokens.into()
     }
 }
 
@@ -150,7 +162,7 @@ mod tests {
     fn tally(api: Api, shape: Shape, text: &str) -> Option<Usage> {
         let mut tally = Tally::new(api, shape);
         tally.push(text.as_bytes());
-        tally.finish().map(|report| report.usage)
+        tally.finish().map(|report| report.bill.usage)
     }
 
     #[test]
@@ -173,6 +185,24 @@ mod tests {
         assert!(!start.finish().unwrap().is_final);
     }
 
+    /// Attack corpus K140.
+    #[test]
+    fn searches_tiers_and_an_hour_in_the_cache_are_read() {
+        let bill = |api, text: &str| {
+            let mut tally = Tally::new(api, Shape::Json);
+            tally.push(text.as_bytes());
+            tally.finish().unwrap().bill
+        };
+        let found = bill(
+            Api::Anthropic,
+            r#"{"usage":{"input_tokens":1,"cache_creation_input_tokens":9,"output_tokens":2,
+            "cache_creation":{"ephemeral_1h_input_tokens":8},"server_tool_use":{"web_search_requests":50}}}"#,
+        );
+        assert_eq!((found.hour_write, found.searches_micros, found.tier), (8, 500_000, ServiceTier::Standard));
+        let found = bill(Api::OpenAi, r#"{"response":{"usage":{"output_tokens":2},"service_tier":"priority"}}"#);
+        assert_eq!(found.tier, ServiceTier::Priority);
+    }
+
     #[test]
     fn an_answer_without_end_is_not_kept() {
         let mut tally = Tally::new(Api::OpenAi, Shape::Events);
@@ -188,7 +218,7 @@ mod tests {
             tally.push(&ANTHROPIC.as_bytes()[..cut]);
             tally.push(&ANTHROPIC.as_bytes()[cut..]);
             let usage = Usage { input: 33, cached_input: 20, cache_write: 3, output: 42 };
-            prop_assert_eq!(tally.finish(), Some(Report { usage, is_final: true }));
+            prop_assert_eq!(tally.finish(), Some(Report { bill: usage.into(), is_final: true }));
         }
     }
 }

@@ -22,7 +22,7 @@ fn chain(server: &Server) -> FallbackChain {
 
 async fn say(conversation: &mut Conversation<'_>, turn: u32) -> Result<Answer, ModelError> {
     let (messages, tools) = super::conversation();
-    conversation.ask(&ModelRequest { system: "", messages: &messages, tools: &tools, turn }).await
+    conversation.ask(&ModelRequest { system: "", messages: &messages, tools: &tools, turn, funds: None }).await
 }
 
 fn first() -> Reaction {

@@ -265,8 +265,8 @@ impl AgentBackend for AdapterAgent {
         let program = self.program(request, context, &run, plan, &prompt);
         let started = Instant::now();
         let (finished, ended) = run.egress.beside(program.run(&run.end), &run.end, context).await;
-        let (finished, measured) = (finished.map_err(AgentError::misconfigured)?, run.egress.measured());
-        run.egress.close().await;
+        let measured = run.egress.close().await;
+        let finished = finished.map_err(AgentError::misconfigured)?;
         let parsed = run.parsed.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (folder, home) = (request.folder.clone(), run.home.path().to_owned());
         let parsed = spawn_blocking(move || after(adapter, parsed, &home, &folder, &litter_before));

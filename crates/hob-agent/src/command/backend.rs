@@ -126,8 +126,8 @@ impl AgentBackend for CommandAgent {
         let end = context.cancel.child_token();
         let work = self.program(request, context, &confined)?.run(&end);
         let (finished, ended) = egress.beside(work, &end, context).await;
-        let (finished, measured) = (finished.map_err(cannot_run)?, egress.measured());
-        egress.close().await;
+        let measured = egress.close().await;
+        let finished = finished.map_err(cannot_run)?;
         if let Some(reason) = not_started(&name, &finished) {
             return Err(AgentError::setup(reason));
         }

@@ -86,7 +86,7 @@ mod tests {
     }
 
     async fn ask(cassette: &Cassette, turn: u32, messages: &[Memoized<Message>]) -> Result<ModelReply, ModelError> {
-        cassette.complete(&ModelRequest { system: "", messages, tools: &Memoized::default(), turn }).await
+        cassette.complete(&ModelRequest { system: "", messages, tools: &Memoized::default(), turn, funds: None }).await
     }
 
     #[tokio::test]

@@ -7,12 +7,13 @@
 //! - Failures that move on to the next model: all that concern the model or its service, once the retries are used up:
 //!   a transient failure, a quota, a key or a name that the service refuses. A request that is invalid or too long is
 //!   not passed on.
-//! - Caveats: the cost of an answer that was cut off is unknown and not counted.
+//! - Money: each request takes its most out of the budget before it is sent; an answer that was cut off counts as that.
 
-use hob_domain::FailureClass;
+use hob_domain::{FailureClass, Spend};
+use hob_egress::{Budget, Metered};
 
 use crate::model::{
-    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, fallback_chain::Member,
+    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, fallback_chain::Member, funds::Purse,
     recording::Recording,
 };
 
@@ -22,6 +23,9 @@ pub struct Conversation<'a> {
     /// The index of the model that is asked first.
     place: usize,
     recording: Option<Recording>,
+    purse: Purse,
+    /// What was told as spent.
+    told: Metered,
 }
 
 /// A reply, and the model that gave it.
@@ -31,7 +35,7 @@ pub struct Answer {
     pub reply: ModelReply,
     /// The model that gave it.
     pub model: String,
-    /// The cost, in millionths of a US dollar.
+    /// The cost, in millionths of a US dollar, with that of requests before it that gave no reply.
     pub usd_micros: u64,
     /// Why another model than before gave it, if one did.
     pub instead: Option<String>,
@@ -40,7 +44,29 @@ pub struct Answer {
 impl<'a> Conversation<'a> {
     /// Begins a conversation with the first model of `chain`; a recording of it gets the name `session`.
     pub fn begin(chain: &'a FallbackChain, session: &str) -> Self {
-        Self { chain, place: 0, recording: chain.records().map(|records| Recording::new(records, session)) }
+        let recording = chain.records().map(|records| Recording::new(records, session));
+        let purse = Purse::new(Purse::budget(None, chain.prices().collect()));
+        Self { chain, place: 0, recording, purse, told: Metered::default() }
+    }
+
+    /// The same, for at most `usd_micros` millionths of a US dollar; `noting` has the budget note its spending.
+    #[must_use]
+    pub(crate) fn within(self, usd_micros: Option<u64>, noting: impl FnOnce(Budget) -> Budget) -> Self {
+        Self { purse: Purse::new(noting(Purse::budget(usd_micros, self.chain.prices().collect()))), ..self }
+    }
+
+    /// What was spent since the last call, also on requests without a reply.
+    pub(crate) fn spent(&mut self) -> Spend {
+        let now = self.purse.meter().read();
+        let (before, all) = (self.told.usage(), now.usage());
+        let spent = Spend {
+            usd_micros: now.usd_micros.saturating_sub(self.told.usd_micros),
+            input_tokens: all.input.saturating_sub(before.input),
+            output_tokens: all.output.saturating_sub(before.output),
+            wall_seconds: 0,
+        };
+        self.told = now;
+        spent
     }
 
     /// Asks one question, without tools, in its own conversation.
@@ -55,7 +81,7 @@ impl<'a> Conversation<'a> {
     ) -> Result<Answer, ModelError> {
         let messages = [Memoized::from(Message::user(question))];
         let tools = Memoized::from(Vec::new());
-        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1 };
+        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1, funds: None };
         Self::begin(chain, session).ask(&request).await
     }
 
@@ -65,13 +91,19 @@ impl<'a> Conversation<'a> {
     /// [`ModelError`] of the model if the request itself is wrong, or if there is only one model; [`ModelError::All`]
     /// if each of several failed.
     pub async fn ask(&mut self, request: &ModelRequest<'_>) -> Result<Answer, ModelError> {
-        let mut failures: Vec<(String, ModelError)> = Vec::new();
+        let (mut failures, before): (Vec<(String, ModelError)>, _) = (Vec::new(), self.purse.meter().read());
         for place in self.place..self.place + self.chain.count() {
             let member = self.chain.at(place);
-            let error = match member.client.complete(request).await {
+            let funded = ModelRequest { funds: Some(self.purse.funds(&member.name)), ..*request };
+            let counted = self.purse.meter().read().requests();
+            let error = match member.client.complete(&funded).await {
                 Ok(reply) => {
                     self.place = place % self.chain.count();
-                    return Ok(self.answer(request.turn, member, reply, &failures).await);
+                    if self.purse.meter().read().requests() == counted {
+                        self.purse.meter().count(&member.name, reply.usage);
+                    }
+                    let usd_micros = self.purse.meter().read().usd_micros.saturating_sub(before.usd_micros);
+                    return Ok(self.answer(request.turn, member, Charged { reply, usd_micros }, &failures).await);
                 }
                 Err(error) => error,
             };
@@ -97,7 +129,7 @@ impl<'a> Conversation<'a> {
         &mut self,
         turn: u32,
         member: &Member,
-        reply: ModelReply,
+        Charged { reply, usd_micros }: Charged,
         failures: &[(String, ModelError)],
     ) -> Answer {
         if let Some(mut recording) = self.recording.take() {
@@ -117,15 +149,24 @@ impl<'a> Conversation<'a> {
         let instead: Vec<_> = failures.iter().map(|(name, error)| format!("`{name}` cannot answer: {error}")).collect();
         Answer {
             model: member.name.clone(),
-            usd_micros: reply.usage.cost(&member.price.unwrap_or_default()),
+            usd_micros,
             instead: (!instead.is_empty()).then(|| instead.join("; ")),
             reply,
         }
     }
 }
 
+/// A reply with its cost.
+struct Charged {
+    reply: ModelReply,
+    usd_micros: u64,
+}
+
 /// Whether asking another model the same would be in vain.
 fn is_about_the_request(error: &ModelError) -> bool {
+    if matches!(error, ModelError::Money(_)) {
+        return true;
+    }
     match error.failure() {
         FailureClass::Permanent | FailureClass::Cancelled => true,
         FailureClass::Transient { .. }

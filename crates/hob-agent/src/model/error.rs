@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hob_domain::FailureClass;
+use hob_egress::Stop;
 
 /// A model that gave no reply.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +42,9 @@ pub enum ModelError {
     /// Something has to be set up first.
     #[error("{0}")]
     Setup(String),
+    /// The rest of the budget does not carry the request.
+    #[error("the budget of the run is spent and the agent was not done: {0}")]
+    Money(#[from] Stop),
     /// Each model that was asked failed, in this order.
     #[error("{}", joined(.0))]
     All(Vec<(String, Self)>),
@@ -60,6 +64,7 @@ impl ModelError {
             }
             Self::Cassette(_) | Self::TooLong(_) => FailureClass::Permanent,
             Self::Setup(_) => FailureClass::Misconfigured,
+            Self::Money(_) => FailureClass::NeedsHuman,
             Self::All(failures) => together(failures.iter().map(|(_, error)| error.failure())),
         }
     }

@@ -42,6 +42,12 @@ impl FallbackChain {
         std::iter::once(&self.first).chain(&self.others).map(|member| member.name.as_str())
     }
 
+    /// The known prices, by the models' names.
+    pub(super) fn prices(&self) -> impl Iterator<Item = (String, PriceSettings)> {
+        let members = std::iter::once(&self.first).chain(&self.others);
+        members.filter_map(|member| Some((member.name.clone(), member.price?)))
+    }
+
     /// The first model without a known price: a budget could not be enforced.
     pub fn unpriced(&self) -> Option<&str> {
         let mut members = std::iter::once(&self.first).chain(&self.others);

@@ -4,8 +4,9 @@
 //! - Guarantees: connecting, and each wait for more of the stream, has a time-out; the answer is bounded; retries are
 //!   counted and wait with full jitter; a key is in a header marked sensitive, in no message and no log; redirects are
 //!   not followed, so that a key goes to no other host.
-//! - Caveats: the whole of a request is bounded by the caller, who drops the future. A service may bill an answer that
-//!   was cut off.
+//! - Money: the most of each attempt is reserved before it is sent. What the service refused is given back; an answer that was
+//!   cut off, or dropped, counts as its most, because the service may bill it.
+//! - Caveats: the whole of a request is bounded by the caller, who drops the future.
 
 use std::time::Duration;
 
@@ -13,12 +14,13 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use hob_config::ModelSettings;
 use hob_domain::FailureClass;
+use hob_egress::{Api, Reservation};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
 use crate::{
-    model::{ModelError, ModelReply, classify::status_error, sse::Events},
+    model::{Funds, ModelError, ModelReply, classify::status_error, sse::Events},
     report::with_causes,
 };
 
@@ -35,12 +37,16 @@ pub(super) trait Collect: Default + Send {
     fn event(&mut self, data: &str) -> Result<(), ModelError>;
     /// Whether the service reported that the reply is complete.
     fn is_complete(&self) -> bool;
+    /// Whether the service reported the tokens.
+    fn is_counted(&self) -> bool;
     /// The reply of the model `of`, for a request of `sent` bytes.
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError>;
 }
 
 /// The request to send. Its bytes are shared by every attempt.
-pub(super) struct Call {
+pub(super) struct Call<'a> {
+    pub(super) api: Api,
+    pub(super) funds: Option<Funds<'a>>,
     pub(super) url: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
@@ -96,7 +102,7 @@ impl Http {
     }
 
     /// Sends `call` until a reply is complete or the retries are used up.
-    pub(super) async fn stream<C: Collect>(&self, call: &Call, of: &str) -> Result<ModelReply, ModelError> {
+    pub(super) async fn stream<C: Collect>(&self, call: &Call<'_>, of: &str) -> Result<ModelReply, ModelError> {
         let mut attempt = 0;
         loop {
             let error = match self.attempt::<C>(call, of).await {
@@ -150,12 +156,24 @@ impl Http {
         }
     }
 
-    async fn attempt<C: Collect>(&self, call: &Call, of: &str) -> Result<ModelReply, ModelError> {
+    async fn attempt<C: Collect>(&self, call: &Call<'_>, of: &str) -> Result<ModelReply, ModelError> {
         let silent = |_elapsed| ModelError::Silent(self.idle);
         let request = self.client.post(&call.url).headers(call.headers.clone()).body(call.body.clone());
-        let answer = timeout(self.idle, request.send()).await.map_err(silent)?.map_err(|error| transport(&error))?;
+        let mut held = match call.funds {
+            Some(funds) => Some(funds.reserve(call.api, &call.body).await?),
+            None => None,
+        };
+        held.iter_mut().for_each(Reservation::sent);
+        let sent = timeout(self.idle, request.send()).await.map_err(silent)?;
+        let answer = sent.map_err(|error| {
+            if error.is_connect() {
+                held.take().map(Reservation::give_back);
+            }
+            transport(&error)
+        })?;
         let status = answer.status();
         if !status.is_success() {
+            held.take().map(Reservation::give_back);
             let headers = answer.headers().clone();
             return Err(status_error(status.as_u16(), &headers, &self.error_body(answer).await));
         }
@@ -181,7 +199,17 @@ impl Http {
         if size > 0 && !collect.is_complete() && !events.seen() {
             return Err(ModelError::Garbage("it is not an event stream".into()));
         }
-        collect.finish(of, call.body.len())
+        let is_counted = collect.is_counted();
+        let reply = collect.finish(of, call.body.len())?;
+        match (held, call.funds) {
+            (Some(held), Some(funds)) if is_counted => {
+                held.settle(reply.usage.into());
+                funds.counted(&call.body, reply.usage.input);
+            }
+            (Some(held), _) => held.settle_at_most(reply.usage),
+            (None, _) => {}
+        }
+        Ok(reply)
     }
 
     /// The beginning of an error's body, as far as it arrived.

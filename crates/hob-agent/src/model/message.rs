@@ -5,7 +5,7 @@ use std::borrow::Cow;
 pub use hob_egress::Usage;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Memoized, ModelError, Verbatim};
+use crate::model::{Funds, Memoized, ModelError, Verbatim};
 
 /// A language model.
 #[async_trait::async_trait]
@@ -29,6 +29,9 @@ pub struct ModelRequest<'a> {
     /// The conversation's turn, from 1: one more than the number of replies so far, including those no longer in
     /// `messages`.
     pub turn: u32,
+    /// The money for it; `None` if nobody counts.
+    #[serde(skip)]
+    pub funds: Option<Funds<'a>>,
 }
 
 /// One message of the conversation.

@@ -34,6 +34,7 @@ use crate::{
         turns::Run,
         window::Window,
     },
+    noted::noting,
     report::report,
     session::{Line, SessionEvent},
 };
@@ -252,7 +253,8 @@ impl AgentBackend for NativeAgent {
             cancel: context.cancel.clone(),
         };
         let mut run = Run {
-            model: Conversation::begin(&self.models, request.session.as_str()),
+            model: Conversation::begin(&self.models, request.session.as_str())
+                .within(request.usd_micros, |budget| noting(budget, &context.session)),
             dialect,
             executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,

@@ -76,6 +76,7 @@ impl Replayed {
                     }
                 }
                 SessionEvent::Asked { .. }
+                | SessionEvent::Spending { .. }
                 | SessionEvent::Progress { .. }
                 | SessionEvent::Noted { .. }
                 | SessionEvent::Told { .. }
@@ -133,6 +134,7 @@ pub fn compare(before: &[Line], now: &[Line]) -> Comparison {
             | SessionEvent::Noted { .. }
             | SessionEvent::Told { .. }
             | SessionEvent::Asked { .. }
+            | SessionEvent::Spending { .. }
             | SessionEvent::Turned { .. }
             | SessionEvent::Ended { .. } => {}
         }

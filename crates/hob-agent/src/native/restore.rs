@@ -99,7 +99,8 @@ impl<'a> Rebuild<'a> {
             SessionEvent::Started { .. }
             | SessionEvent::Progress { .. }
             | SessionEvent::Noted { .. }
-            | SessionEvent::Asked { .. } => {}
+            | SessionEvent::Asked { .. }
+            | SessionEvent::Spending { .. } => {}
             SessionEvent::Told { text } => self.restored.history.hear(text),
             SessionEvent::Replied { turn, text, verbatim, .. } => {
                 // If the transcript changed it, its service would refuse it: then its plain words replace it.

@@ -1,6 +1,6 @@
 //! The turns of one run.
 
-use hob_domain::{Outcome, Spend};
+use hob_domain::Outcome;
 use hob_text::count;
 use tokio::time::Instant;
 
@@ -98,8 +98,6 @@ impl Run<'_> {
             self.context.session.add(SessionEvent::Noted { text });
         }
         self.window.counted(self.history.bytes(), reply.usage.input);
-        self.usage.spend = self.usage.spend
-            + Spend { usd_micros, input_tokens: reply.usage.input, output_tokens: reply.usage.output, wall_seconds: 0 };
         self.context.spent(self.usage.spend);
         self.context.session.add(SessionEvent::Replied {
             turn,
@@ -175,14 +173,18 @@ impl Run<'_> {
     async fn request(&mut self) -> Result<Answer, Unanswered> {
         let (turn, messages) = (self.usage.turns, self.history.messages());
         self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
-        let request = ModelRequest { system: self.dialect.system(), messages, tools: self.dialect.tools(), turn };
-        tokio::select! {
+        let (system, tools) = (self.dialect.system(), self.dialect.tools());
+        let request = ModelRequest { system, messages, tools, turn, funds: None };
+        let answer = tokio::select! {
             answer = self.model.ask(&request) => answer.map_err(Unanswered::Failed),
             () = tokio::time::sleep_until(self.limits.deadline) => {
                 Err(Unanswered::Ended(out_of_time(turn, &self.limits)))
             }
             () = self.context.cancel.cancelled() => Err(Unanswered::Ended(cancelled())),
-        }
+        };
+        // A request without a reply may cost, too.
+        self.usage.spend = self.usage.spend + self.model.spent();
+        answer
     }
 
     /// Handles a reply without a call, which is never the end: the model is asked for a tool. If it repeatedly gives

@@ -94,6 +94,12 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         verbatim: Option<Verbatim>,
     },
+    /// The cost of the run so far, with the most that requests under way can cost. It is kept before each is sent, and once
+    /// its cost is known.
+    Spending {
+        /// The cost.
+        spend: Spend,
+    },
     /// The model called a tool.
     Action {
         /// The call's id.

@@ -64,7 +64,7 @@ pub struct Metrics {
     pub errors: u32,
     /// Runs that have ended, with what they cost; the wall time is theirs alone.
     pub spend: Spend,
-    /// The cost of the run under way so far.
+    /// The cost of the run under way so far, with the most that its requests under way can cost.
     pub running: Spend,
     /// Tokens that the service had cached.
     pub cached_tokens: u64,
@@ -110,6 +110,9 @@ pub struct SessionRecord {
     /// The time since which the model or the tools are waited for.
     #[serde(skip)]
     waiting_since: Option<u64>,
+    /// Whether the run under way notes its spending, so that its replies need not be summed up.
+    #[serde(skip)]
+    is_metered: bool,
 }
 
 impl SessionRecord {
@@ -131,6 +134,7 @@ impl SessionRecord {
             outcome: None,
             failed_checks: Vec::new(),
             waiting_since: None,
+            is_metered: false,
         }
     }
 
@@ -179,6 +183,7 @@ impl SessionRecord {
                 // A run that was cut off has no end of its own.
                 metrics.spend = metrics.spend + std::mem::take(&mut metrics.running);
                 (self.state, self.limits, self.outcome) = (SessionState::Running, *limits, None);
+                self.is_metered = false;
                 self.failed_checks.clear();
                 // A retry in place belongs to the same run.
                 if self.runs.last() != Some(run) {
@@ -194,10 +199,13 @@ impl SessionRecord {
                 metrics.turns += 1;
                 metrics.cached_tokens += cached_tokens;
                 let (usd_micros, input_tokens, output_tokens) = (*usd_micros, *input_tokens, *output_tokens);
-                metrics.running =
-                    metrics.running + Spend { usd_micros, input_tokens, output_tokens, ..Spend::default() };
+                if !self.is_metered {
+                    metrics.running =
+                        metrics.running + Spend { usd_micros, input_tokens, output_tokens, ..Spend::default() };
+                }
                 self.waiting_since = Some(line.at_ms);
             }
+            SessionEvent::Spending { spend } => (metrics.running, self.is_metered) = (*spend, true),
             SessionEvent::Action { .. } => metrics.actions += 1,
             SessionEvent::Result { is_error, .. } => metrics.errors += u32::from(*is_error),
             SessionEvent::Turned { .. } => {
@@ -232,6 +240,33 @@ mod tests {
 
     fn ended(spend: u64) -> SessionEvent {
         SessionEvent::Ended { outcome: Outcome::done("Done."), spend: usd(spend) }
+    }
+
+    /// A worker that is killed between the reservation of a request and its answer loses none of its most.
+    #[test]
+    fn what_is_reserved_is_in_the_bill_until_its_cost_is_known() {
+        let header = Header {
+            transcript: VERSION,
+            session: RunId("s".to_owned()),
+            repo: "o/n".parse().unwrap(),
+            issue: IssueNumber(7),
+            agent: "a".to_owned(),
+        };
+        let mut record = SessionRecord::new(&header, 0);
+        let spending = |micros| SessionEvent::Spending { spend: usd(micros) };
+        for (event, bill) in [
+            (started("r1", 100), 100),
+            (spending(50), 150),
+            (spending(20), 120),
+            (spending(70), 170),
+            // The next run begins after a kill.
+            (started("r2", 170), 170),
+            (spending(9), 179),
+            (ended(3), 173),
+        ] {
+            record.see(&Line { at_ms: 1, event });
+            assert_eq!(record.issue_bill(), usd(bill), "{record:?}");
+        }
     }
 
     /// What other sessions cost is in the issue's bill and in none of this one's.

@@ -12,12 +12,12 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use futures_util::StreamExt;
+use futures_util::{StreamExt, future::join_all};
 use hob_config::PriceSettings;
 use hob_egress::{Api, Auth, Budget, Egress, EgressConfig, Route, Usage};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
-use crate::support::{Lines, address, ask, client, serve, start};
+use crate::support::{Lines, address, ask, client, sends, serve, start};
 
 const KEY: &str = "sk-the-real-key";
 const PATH: &str = "/v1/messages";
@@ -89,7 +89,7 @@ async fn each_services_stream_passes_unchanged_and_is_counted() {
         assert_eq!(answer.bytes().await.unwrap(), text);
         changes.changed().await.unwrap();
         let counted = egress.meter().read().models[&format!("{name}/m")];
-        assert_eq!((counted.usage, counted.requests, counted.estimated), (usage, 1, 0), "{name}");
+        assert_eq!((counted.usage, counted.requests, counted.at_most), (usage, 1, 0), "{name}");
     }
 }
 
@@ -109,13 +109,10 @@ async fn an_event_arrives_before_the_next_is_made() {
     assert_eq!(answer.next().await.unwrap().unwrap(), "data: one\n\n");
     send.send(Ok("data: two\n\n".into())).unwrap();
     assert_eq!(answer.next().await.unwrap().unwrap(), "data: two\n\n");
-    // The agent hangs up: the part that came is counted all the same.
-    let mut changes = egress.meter().watch();
-    drop(answer);
-    send.send(Ok("data: three\n\n".into())).unwrap();
-    changes.changed().await.unwrap();
+    drop(send);
+    assert!(answer.next().await.is_none());
     let counted = egress.meter().read().models["anthropic/claude"];
-    assert_eq!((counted.requests, counted.estimated), (1, 1));
+    assert_eq!((counted.requests, counted.at_most), (1, 1));
 }
 
 #[tokio::test]
@@ -156,27 +153,121 @@ async fn a_redirect_of_the_service_is_not_followed() {
 }
 
 #[tokio::test]
-async fn the_budget_ends_the_run() {
+async fn a_request_that_the_budget_does_not_carry_ends_the_run() {
     let (port, asked) = service(|| events(ANTHROPIC)).await;
-    // One answer costs 33 + 420.
-    let budget = Budget::new(500, |model| (model == "anthropic/claude").then(price));
+    // An answer costs 33 + 420, and can cost 1,024 + 9 more for what is sent and 490 for what comes back.
+    let budget = Budget::new(Some(2_100), |model| (model == "anthropic/claude").then(price));
     let (egress, _) = to(port, Some(budget)).await;
     let exhausted = egress.meter().exhausted();
-    post(&egress, PATH).await.bytes().await.unwrap();
-    assert_eq!((egress.meter().read().usd_micros, exhausted.is_cancelled()), (453, false));
-    post(&egress, PATH).await.bytes().await.unwrap();
+    for spent in [453, 906] {
+        post_of(&egress, 49).await.bytes().await.unwrap();
+        assert_eq!((egress.meter().read().usd_micros, exhausted.is_cancelled()), (spent, false));
+    }
+    let refused = post_of(&egress, 49).await;
     exhausted.cancelled().await;
-    let refused = post(&egress, PATH).await;
     assert_eq!(refused.status(), 402);
     let refused: serde_json::Value = serde_json::from_slice(&refused.bytes().await.unwrap()).unwrap();
     assert_eq!(refused["error"]["type"], "budget_exhausted");
+    let said = "Hob refuses this request: the request can cost up to $0.001547, and the run has $0.001194 left.";
+    assert_eq!(refused["error"]["message"], said);
     assert_eq!(asked.lock().unwrap().len(), 2, "the third request did not reach the service");
+}
+
+const DOLLAR: u64 = 1_000_000;
+/// What [`post_of`] can cost for what is sent, at most.
+const SENT: u64 = 1_100;
+
+/// Asks for at most `tokens`.
+async fn post_of(egress: &Egress, tokens: u64) -> reqwest::Response {
+    let url = format!("{}{PATH}", egress.route_url("anthropic").unwrap());
+    client(None).post(url).body(format!(r#"{{"model":"claude","max_tokens":{tokens}}}"#)).send().await.unwrap()
+}
+
+fn a_dollar() -> Option<Budget> {
+    Some(Budget::new(Some(DOLLAR), |_| Some(price())))
+}
+
+/// Attack corpus K139.
+#[tokio::test]
+async fn sixty_four_streams_at_once_stay_within_the_budget() {
+    const ANSWER: &str = "data: {\"usage\":{\"input_tokens\":20,\"output_tokens\":5000}}\n\n";
+    // The agent reads half of them, and drops the others as soon as they begin.
+    for hangs_up in [false, true] {
+        let (port, asked) = service(|| events(ANSWER)).await;
+        let (egress, _) = to(port, a_dollar()).await;
+        let answers = join_all((0..64).map(|number| {
+            let egress = &egress;
+            async move {
+                let answer = post_of(egress, 5_000).await;
+                let status = answer.status().as_u16();
+                if hangs_up && number % 2 == 0 {
+                    return status;
+                }
+                answer.bytes().await.unwrap();
+                status
+            }
+        }))
+        .await;
+        let mut counts = egress.meter().watch();
+        let counts = counts.wait_for(|counts| counts.reserved.requests == 0).await.unwrap().clone();
+        let sent = asked.lock().unwrap().len();
+        assert!(counts.usd_micros <= DOLLAR, "{counts:?}");
+        assert_eq!(counts.models["anthropic/claude"].requests, sent as u64);
+        assert_eq!(answers.iter().filter(|status| **status == 200).count(), sent);
+        assert!(answers.iter().all(|status| [200, 402].contains(status)), "{answers:?}");
+        // What is left carries no further one.
+        assert!(counts.usd_micros > DOLLAR - 50_000 - SENT, "{counts:?}");
+    }
+}
+
+/// A request by a client that hangs up once the service was asked; then the service answers `answer`.
+async fn hung_up(answer: &'static str) -> Egress {
+    let (gate, came) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (waits, says) = (Arc::clone(&gate), Arc::clone(&came));
+    let router = Router::new().fallback(move || {
+        let (waits, says) = (Arc::clone(&waits), Arc::clone(&says));
+        async move {
+            says.add_permits(1);
+            let _opened = waits.acquire().await.unwrap();
+            events(answer)
+        }
+    });
+    let port = serve(router).await;
+    let (egress, _) = to(port, a_dollar()).await;
+    let body = r#"{"model":"claude","max_tokens":9000}"#;
+    let path = egress.route_path("anthropic").unwrap() + PATH;
+    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let agent = sends(&egress, &head).await;
+    came.acquire().await.unwrap().forget();
+    assert!(egress.meter().read().reserved.usd_micros > 90_000, "it is reserved before it is sent");
+    drop(agent);
+    gate.add_permits(1);
+    let mut counts = egress.meter().watch();
+    counts.wait_for(|counts| counts.reserved.requests == 0).await.unwrap();
+    egress
+}
+
+/// Attack corpus K138.
+#[tokio::test]
+async fn an_answer_is_read_to_its_end_without_an_agent_that_hung_up() {
+    let counted = hung_up(ANTHROPIC).await.meter().read().models["anthropic/claude"];
+    assert_eq!((counted.usage.output, counted.usd_micros, counted.at_most), (42, 453, 0));
+}
+
+/// Attack corpus K136, K137, K138.
+#[tokio::test]
+async fn an_answer_without_usage_counts_as_the_most_of_its_request() {
+    for answer in ["data: {\"usage\":null}\n\n", "data: {\"status\":\"queued\",\"usage\":null}\n\n", ""] {
+        let counted = hung_up(answer).await.meter().read().models["anthropic/claude"];
+        assert_eq!((counted.usage.output, counted.at_most), (9_000, 1), "{answer}");
+        assert!(counted.usd_micros > 90_000);
+    }
 }
 
 #[tokio::test]
 async fn a_model_without_a_price_is_refused_where_there_is_a_budget() {
     let (port, asked) = service(|| events(ANTHROPIC)).await;
-    let (egress, _) = to(port, Some(Budget::new(500, |_| None))).await;
+    let (egress, _) = to(port, Some(Budget::new(Some(500), |_| None))).await;
     let refused = post(&egress, PATH).await;
     assert_eq!(refused.status(), 403);
     assert!(refused.text().await.unwrap().contains("no price"));
@@ -184,15 +275,6 @@ async fn a_model_without_a_price_is_refused_where_there_is_a_budget() {
     let twice = client(None).post(url).body(r#"{"model":"a","model":"b"}"#).send().await.unwrap();
     assert_eq!(twice.status(), 400);
     assert!(asked.lock().unwrap().is_empty());
-}
-
-#[tokio::test]
-async fn an_answer_that_reports_nothing_is_estimated() {
-    let (port, _) = service(|| "x".repeat(400).into_response()).await;
-    let (egress, _) = to(port, None).await;
-    post(&egress, PATH).await.bytes().await.unwrap();
-    let counted = egress.meter().read().models["anthropic/claude"];
-    assert_eq!((counted.usage.input, counted.usage.output, counted.estimated), (9, 100, 1));
 }
 
 #[tokio::test]

@@ -48,9 +48,14 @@ pub(crate) fn address(egress: &Egress) -> SocketAddr {
 
 /// Sends `request` and reads until the server closes.
 pub(crate) async fn ask(egress: &Egress, request: &str) -> String {
+    rest(&mut sends(egress, request).await).await
+}
+
+/// Sends `request`, and reads nothing.
+pub(crate) async fn sends(egress: &Egress, request: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address(egress)).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    rest(&mut stream).await
+    stream
 }
 
 /// Sends `request` and reads the status: a tunnel that is open stays open.

@@ -1,6 +1,7 @@
 //! Requests in the format of the messages interface.
 
 use bytes::Bytes;
+use hob_egress::Api;
 use http::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -111,7 +112,8 @@ impl ModelClient for Anthropic {
             headers.insert("anthropic-beta", beta);
         }
         let body = self.body(request);
-        let call = Call { url: self.url.clone(), headers, body, key: self.key.clone() };
+        let (api, funds, url) = (Api::Anthropic, request.funds, self.url.clone());
+        let call = Call { api, funds, url, headers, body, key: self.key.clone() };
         self.http.stream::<Collected>(&call, &self.of).await
     }
 }

@@ -193,6 +193,10 @@ impl Collect for Collected {
         self.complete
     }
 
+    fn is_counted(&self) -> bool {
+        self.usage != Usage::default()
+    }
+
     fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };
         // A reply that was cut off may lack its signature.

@@ -139,6 +139,10 @@ impl Collect for Collected {
         self.complete || (self.stop.is_some() && self.usage.is_some())
     }
 
+    fn is_counted(&self) -> bool {
+        self.usage.is_some()
+    }
+
     /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
         let Some(stop) = self.stop else { return Err(ModelError::Cut) };

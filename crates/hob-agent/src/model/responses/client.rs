@@ -5,6 +5,7 @@
 
 use bytes::Bytes;
 use hob_config::Effort;
+use hob_egress::Api;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -95,7 +96,8 @@ impl ModelClient for Responses {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
         let body = self.body(request);
-        let call = Call { url: self.url.clone(), headers, body, key: self.key.clone() };
+        let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
+        let call = Call { api, funds, url, headers, body, key: self.key.clone() };
         self.http.stream::<Collected>(&call, &self.of).await
     }
 }

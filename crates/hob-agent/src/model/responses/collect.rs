@@ -134,6 +134,10 @@ impl Collect for Collected {
         self.stop.is_some()
     }
 
+    fn is_counted(&self) -> bool {
+        self.usage != Usage::default()
+    }
+
     fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {
         let Some(mut stop) = self.stop else { return Err(ModelError::Cut) };
         let (mut text, mut refusal, mut calls) = (String::new(), String::new(), Vec::new());
