@@ -171,13 +171,26 @@ impl ModelSettings {
     pub fn price_of(&self, name: &str) -> Option<PriceSettings> {
         let snapshot_of = |key: &str| {
             let tail = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
-            tail.is_some_and(|date| date == "latest" || date.chars().all(|c| c.is_ascii_digit() || c == '-'))
+            tail.is_some_and(|tail| tail == "latest" || is_date(tail))
         };
         let known = self.prices.get(name).or_else(|| {
             let snapshots = self.prices.iter().filter(|(key, _)| snapshot_of(key));
             snapshots.max_by_key(|(key, _)| key.len()).map(|(_, price)| price)
         });
         known.copied()
+    }
+}
+
+/// Whether a model's snapshot is named so: `20250807`, or `2025-08-07`. `4-1` is the version of another model.
+fn is_date(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    match parts.as_slice() {
+        [date] => date.len() == 8 && digits(date),
+        [year, month, day] => {
+            [(year, 4), (month, 2), (day, 2)].iter().all(|(part, of)| part.len() == *of && digits(part))
+        }
+        _ => false,
     }
 }
 
@@ -310,6 +323,7 @@ mod tests {
         }
     }
 
+    /// Attack corpus K140.
     #[test]
     fn a_snapshot_has_the_price_of_its_model() {
         let mut settings = ModelSettings::default();
@@ -320,6 +334,13 @@ mod tests {
             ("gpt-5", Some(1.25)),
             ("gpt-5-2025-08-07", Some(1.25)),
             ("gpt-5-mini-2025-08-07", Some(0.25)),
+            ("gpt-5-20250807", Some(1.25)),
+            ("gpt-5-latest", Some(1.25)),
+            ("gpt-5-1", None),
+            ("gpt-5-4-1", None),
+            ("gpt-5-2025-08", None),
+            ("gpt-5-2025-08-07-1", None),
+            ("gpt-5-", None),
             ("gpt-5-pro", None),
             ("gpt-50", None),
         ] {
