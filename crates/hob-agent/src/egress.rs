@@ -134,6 +134,8 @@ pub(crate) struct EgressRules {
     /// The variables that they get, by the names that the settings have, and those that are set.
     names: BTreeSet<String>,
     variables: Environment,
+    /// What passes to models' services beside the usual.
+    allow: BTreeSet<String>,
     /// The services that they ask themselves; `None` if Hob asks models for them, so that they get no key.
     models: Option<(Services, Arc<ModelSettings>)>,
 }
@@ -156,6 +158,7 @@ impl EgressRules {
         let names = settings.env.iter().filter(|name| may_pass(name));
         let mut rules = Self::default().passing(names.map(String::as_str), variables);
         rules.list(&settings.hosts)?;
+        rules.allow = settings.allow.iter().cloned().collect();
         Ok(rules)
     }
 
@@ -310,6 +313,7 @@ impl EgressRules {
             private_hosts: self.private_hosts.clone(),
             routes: routes.iter().map(|(_, route)| route.clone()).collect(),
             budget,
+            allow: self.allow.clone(),
             asked: tools,
             on_line,
             ..EgressConfig::default()

@@ -65,6 +65,8 @@ pub struct AgentSettings {
     pub hosts: Vec<String>,
     /// `native` only: hosts whose pages the tool `fetch` may read, written as `hosts`; if empty, the tool is missing.
     pub fetch_hosts: Vec<String>,
+    /// What passes to its model's service beside the usual, by the names in refusals: `web_search`, `urls`, a beta flag.
+    pub allow: Vec<String>,
     /// `recipe` only: the name of the recipe.
     pub recipe: Option<String>,
     /// `native`, and any agent that investigates: turns of the model, or calls of Hob's tools, before the run is
@@ -127,6 +129,7 @@ impl Default for AgentSettings {
             env: Vec::new(),
             hosts: Vec::new(),
             fetch_hosts: Vec::new(),
+            allow: Vec::new(),
             recipe: None,
             max_iterations: None,
             consecutive_errors: 5,

@@ -22,7 +22,7 @@ use crate::{
 pub const REPOSITORY_SETTINGS_PATH: &str = ".github/hob.toml";
 
 /// Keys of an agent that only the operator may set: what its programs are handed, and where they reach.
-pub const OPERATOR_ONLY: [&str; 4] = ["env", "hosts", "fetch_hosts", "mcp"];
+pub const OPERATOR_ONLY: [&str; 5] = ["env", "hosts", "fetch_hosts", "allow", "mcp"];
 
 /// `.github/hob.toml`.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ impl RepositorySettings {
     pub fn parse(text: &str) -> Result<Self, RepositorySettingsError> {
         let settings: Self = toml::from_str(text).map_err(|error| RepositorySettingsError(refused(text, &error)))?;
         let named = |agent: &AgentSettings| {
-            let lists = [&agent.env, &agent.hosts, &agent.fetch_hosts, &agent.mcp];
+            let lists = [&agent.env, &agent.hosts, &agent.fetch_hosts, &agent.allow, &agent.mcp];
             OPERATOR_ONLY.into_iter().zip(lists).find(|(_, list)| !list.is_empty()).map(|(key, _)| key)
         };
         if let Some((name, key)) = settings.agents.iter().find_map(|(name, agent)| Some((name, named(agent)?))) {
@@ -236,6 +236,7 @@ mod tests {
             ("[agents.a]\nenv = ['OPENAI_BASE_URL']", mine("env")),
             ("[agents.a]\nhosts = ['evil.example']", mine("hosts")),
             ("[agents.a]\nfetch_hosts = ['evil.example']", mine("fetch_hosts")),
+            ("[agents.a]\nallow = ['web_search']", mine("allow")),
             ("[agents.a]\nmcp = ['./server']", mine("mcp")),
             (
                 "[agents.a]\nbackend = 'codex'\ncommand = ['codex', '--config', 'model_provider=evil']",

@@ -77,7 +77,10 @@ impl Bounds {
         // A service that searches asks its model again with what it found.
         let rounds = 1 + searches;
         let input = self.repeated(model, body).map_or(by_bytes, |repeated| repeated.min(by_bytes));
-        let tier = json.get("service_tier").and_then(Json::text).map(ServiceTier::named).unwrap_or_default();
+        let named = |name: &str| {
+            json.get(name).and_then(Json::text).map(ServiceTier::named).filter(|tier| *tier != ServiceTier::Standard)
+        };
+        let tier = named("speed").or_else(|| named("service_tier")).unwrap_or_default();
         Most {
             input: input.saturating_mul(rounds),
             output: output(model, json),

@@ -29,14 +29,3 @@ pub(crate) fn strip_hop(headers: &mut HeaderMap) {
         headers.remove(name);
     }
 }
-
-/// Removes all of a client's credentials, and the headers that tell where it is.
-pub(crate) fn strip_auth(headers: &mut HeaderMap) {
-    for name in ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "forwarded", "x-forwarded-for"] {
-        headers.remove(name);
-    }
-    let proxy: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with("proxy-")).cloned().collect();
-    for name in proxy {
-        headers.remove(name);
-    }
-}

@@ -15,8 +15,8 @@ pub(crate) enum Json<'a> {
     /// A number, if it is a whole one from 0 up.
     Number(Option<u64>),
     Text(Cow<'a, str>),
-    List(Vec<Json<'a>>),
-    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+    List(Vec<Self>),
+    Object(Vec<(Cow<'a, str>, Self)>),
 }
 
 impl<'a> Json<'a> {

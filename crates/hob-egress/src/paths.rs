@@ -9,9 +9,24 @@ use crate::vendor::Api;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Call {
     /// Asks a model, and costs tokens. The path of some services names the model.
-    Ask(Option<String>),
-    /// Costs nothing: lists models, counts tokens.
-    Free,
+    Ask(Ask, Option<String>),
+    /// Counts tokens, which costs nothing.
+    Counts(Ask),
+    /// Lists models; its request has no body.
+    Lists,
+}
+
+/// The form of a request to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ask {
+    /// A conversation, as each service has it.
+    Messages,
+    /// OpenAI's responses.
+    Responses,
+    /// OpenAI's completions of a text.
+    Completions,
+    /// OpenAI's embeddings.
+    Embeddings,
 }
 
 /// The call behind `path`, the part below the route; `None` if it is not let through.
@@ -28,42 +43,30 @@ pub(crate) fn call(api: Api, method: &Method, path: &str) -> Option<Call> {
     }
     let (is_get, is_post) = (method == Method::GET, method == Method::POST);
     match (api, parts.as_slice()) {
-        (Api::Anthropic, ["v1", "messages" | "complete"]) if is_post => Some(Call::Ask(None)),
-        (Api::Anthropic, ["v1", "messages", "count_tokens"]) if is_post => Some(Call::Free),
-        (Api::Anthropic, ["v1", "models"] | ["v1", "models", _]) if is_get => Some(Call::Free),
+        (Api::Anthropic, ["v1", "messages" | "complete"]) if is_post => Some(Call::Ask(Ask::Messages, None)),
+        (Api::Anthropic, ["v1", "messages", "count_tokens"]) if is_post => Some(Call::Counts(Ask::Messages)),
+        (Api::Anthropic, ["v1", "models"] | ["v1", "models", _]) if is_get => Some(Call::Lists),
         (Api::OpenAi, ["v1", rest @ ..] | rest) => match rest {
-            ["chat", "completions"] | ["completions" | "responses" | "embeddings"] | ["responses", "compact"]
-                if is_post =>
-            {
-                Some(Call::Ask(None))
-            }
-            ["models"] | ["models", ..] if is_get => Some(Call::Free),
+            ["chat", "completions"] if is_post => Some(Call::Ask(Ask::Messages, None)),
+            ["completions"] if is_post => Some(Call::Ask(Ask::Completions, None)),
+            ["responses"] | ["responses", "compact"] if is_post => Some(Call::Ask(Ask::Responses, None)),
+            ["embeddings"] if is_post => Some(Call::Ask(Ask::Embeddings, None)),
+            ["models"] | ["models", ..] if is_get => Some(Call::Lists),
             _ => None,
         },
         (Api::Gemini, ["v1" | "v1beta", "models", named]) if is_post => {
             let (model, verb) = named.split_once(':')?;
             match verb {
                 "generateContent" | "streamGenerateContent" | "embedContent" | "batchEmbedContents" => {
-                    Some(Call::Ask(Some(model.to_owned())))
+                    Some(Call::Ask(Ask::Messages, Some(model.to_owned())))
                 }
-                "countTokens" => Some(Call::Free),
+                "countTokens" => Some(Call::Counts(Ask::Messages)),
                 _ => None,
             }
         }
-        (Api::Gemini, ["v1" | "v1beta", "models"] | ["v1" | "v1beta", "models", _]) if is_get => Some(Call::Free),
+        (Api::Gemini, ["v1" | "v1beta", "models"] | ["v1" | "v1beta", "models", _]) if is_get => Some(Call::Lists),
         (Api::Anthropic | Api::Gemini, _) => None,
     }
-}
-
-/// The query without the parts that sign in, which some clients put there.
-pub(crate) fn query_without_keys(query: &str) -> String {
-    let is_key = |part: &&str| {
-        let name = part.split('=').next().unwrap_or_default();
-        // An escaped name could be one of them.
-        name.contains('%')
-            || ["key", "api_key", "api-key", "access_token"].contains(&name.to_ascii_lowercase().as_str())
-    };
-    query.split('&').filter(|part| !is_key(part)).collect::<Vec<_>>().join("&")
 }
 
 #[cfg(test)]
@@ -73,19 +76,23 @@ mod tests {
     #[test]
     fn only_asking_and_listing_pass() {
         let (get, post) = (Method::GET, Method::POST);
-        for (api, method, path) in [
-            (Api::Anthropic, &post, "/v1/messages"),
-            (Api::OpenAi, &post, "/chat/completions"),
-            (Api::OpenAi, &post, "/v1/responses"),
+        for (api, path, ask) in [
+            (Api::Anthropic, "/v1/messages", Ask::Messages),
+            (Api::OpenAi, "/chat/completions", Ask::Messages),
+            (Api::OpenAi, "/v1/responses", Ask::Responses),
         ] {
-            assert_eq!(call(api, method, path), Some(Call::Ask(None)), "{path}");
+            assert_eq!(call(api, &post, path), Some(Call::Ask(ask, None)), "{path}");
         }
         for path in ["/v1beta/models/gemini-3:streamGenerateContent", "/v1beta/models/gemini-3%3AgenerateContent"] {
-            assert_eq!(call(Api::Gemini, &post, path), Some(Call::Ask(Some("gemini-3".into()))), "{path}");
+            assert_eq!(
+                call(Api::Gemini, &post, path),
+                Some(Call::Ask(Ask::Messages, Some("gemini-3".into()))),
+                "{path}"
+            );
         }
         for (api, path) in [(Api::Anthropic, "/v1/models"), (Api::OpenAi, "/models/org/x"), (Api::Gemini, "/v1/models")]
         {
-            assert_eq!(call(api, &get, path), Some(Call::Free), "{path}");
+            assert_eq!(call(api, &get, path), Some(Call::Lists), "{path}");
         }
     }
 
@@ -110,11 +117,5 @@ mod tests {
         ] {
             assert_eq!(call(api, &method, path), None, "{method} {path}");
         }
-    }
-
-    #[test]
-    fn a_key_in_the_query_is_left_out() {
-        assert_eq!(query_without_keys("alt=sse&key=abc&x=1"), "alt=sse&x=1");
-        assert_eq!(query_without_keys("KEY=a&%6bey=b&access_token=c"), "");
     }
 }

@@ -3,7 +3,7 @@
 //! - Flow: nonce, route, path; the body up to its limit, for the model's name; the most that it can cost, reserved; the
 //!   request without any sign-in of the agent's, with Hob's; the answer piece by piece.
 //! - Guarantees: a key appears in one header of one request to the route's address, and in no answer; redirects are
-//!   neither followed nor shown; no request is sent that the rest of the budget does not carry; each request that a service
+//!   neither followed nor shown; nothing passes that no table lists and the settings do not allow; no request is sent that the rest of the budget does not carry; each request that a service
 //!   may bill is counted, also when the agent hangs up.
 //! - Caveats: compression is not requested, so that tokens can be read. A stream of chat completions ends with an event of
 //!   usage, also if the agent did not ask for it.
@@ -11,7 +11,7 @@
 use std::{borrow::Cow, io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use tokio::{
@@ -22,14 +22,16 @@ use tokio::{
 use crate::{
     answer::{Count, ask},
     bound::Bounds,
-    headers::{strip_auth, strip_hop},
+    gatekeeper::Gatekeeper,
     json::Json,
     meter::{Meter, Stop},
     own::{self, Asked},
-    paths::{Call, call, query_without_keys},
+    paths::{Call, call},
     report::{Entry, Way},
     route::Route,
+    shape::Refused,
     shared::{Body, EgressLimits, Shared, sentence},
+    usage::Most,
     usage_option::with_usage,
     vendor::Api,
 };
@@ -47,6 +49,7 @@ pub(crate) struct Relay {
     nonce: String,
     routes: Vec<(Route, reqwest::Client)>,
     own: Option<mpsc::Sender<Asked>>,
+    gatekeeper: Gatekeeper,
     meter: Meter,
     bounds: Arc<Bounds>,
     slots: Semaphore,
@@ -59,6 +62,7 @@ impl Relay {
         nonce: String,
         routes: Vec<Route>,
         own: Option<mpsc::Sender<Asked>>,
+        gatekeeper: Gatekeeper,
         meter: Meter,
         limits: &EgressLimits,
     ) -> io::Result<Self> {
@@ -71,7 +75,7 @@ impl Relay {
         };
         let routes = routes.into_iter().map(with_client).collect::<Result<_, _>>()?;
         let bounds = Arc::default();
-        Ok(Self { nonce, routes, own, meter, bounds, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
+        Ok(Self { nonce, routes, own, gatekeeper, meter, bounds, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
     }
 
     /// The path of a route.
@@ -106,7 +110,7 @@ impl Relay {
         };
         // The semaphore is never closed; a missing slot would only allow one more at once.
         let _slot = self.slots.acquire().await.ok();
-        let url = route.address(&below, &query_without_keys(request.uri().query().unwrap_or_default()));
+        let url = route.address(&below, &self.gatekeeper.query(request.uri().query().unwrap_or_default()));
         let (head, body) = request.into_parts();
         let body = match timeout(self.idle, Limited::new(body, BODY_MAX).collect()).await {
             Ok(Ok(body)) => body.to_bytes(),
@@ -114,30 +118,57 @@ impl Relay {
             Ok(Err(_)) | Err(_) => return Denial::CUT.answer(route, &entry),
         };
         entry.count(Way::Sent, size(&body));
-        let (body, count) = match self.permit(route, does, body).await {
+        let permitted = match self.gatekeeper.check_headers(&head.headers) {
+            Ok(()) => self.permit(route, does, body).await,
+            Err(refused) => Err(refused.into()),
+        };
+        let (body, count) = match permitted {
             Ok(permitted) => permitted,
             Err(denial) => return denial.answer(route, &entry),
         };
-        let request = client.request(head.method, url).headers(outgoing(head.headers, route)).body(body);
+        let headers = self.gatekeeper.headers(&head.headers, route);
+        let request = client.request(head.method, url).headers(headers).body(body);
         ask(shared, route, request, count, entry).await
     }
 
     /// Checks that a call may be made, and reserves what it can cost. The body is the one to send.
     async fn permit(&self, route: &Route, does: Call, body: Bytes) -> Result<(Bytes, Option<Count>), Denial> {
-        let named = match does {
-            Call::Free => return Ok((body, None)),
-            Call::Ask(named) => named,
+        let Looked { sent, costs } = self.look(route, does, &body)?;
+        let Some((model, most)) = costs else { return Ok((sent, None)) };
+        let held = self.meter.reserve(&model, most).await?;
+        let bounds = Arc::clone(&self.bounds);
+        Ok((sent, Some(Count { held, model, most, body, bounds })))
+    }
+
+    /// Reads a body, and checks what it asks for.
+    fn look(&self, route: &Route, does: Call, body: &Bytes) -> Result<Looked, Denial> {
+        let (ask, named) = match does {
+            Call::Lists => return Ok(Looked { sent: Bytes::new(), costs: None }),
+            Call::Counts(ask) => {
+                let json = serde_json::from_slice(body).map_err(|_| Denial::NO_MODEL)?;
+                self.gatekeeper.check_body(route.api, ask, &json)?;
+                return Ok(Looked { sent: body.clone(), costs: None });
+            }
+            Call::Ask(ask, named) => (ask, named),
         };
-        let json: Json<'_> = serde_json::from_slice(&body).map_err(|_| Denial::NO_MODEL)?;
+        let json: Json<'_> = serde_json::from_slice(body).map_err(|_| Denial::NO_MODEL)?;
+        self.gatekeeper.check_body(route.api, ask, &json)?;
         let model = named.as_deref().or_else(|| json.get("model").and_then(Json::text));
         let model = model.filter(|model| model.len() <= MODEL_MAX).ok_or(Denial::NO_MODEL)?;
         let model = format!("{}/{model}", route.name);
-        let most = self.bounds.most(route.api, &model, &body, &json);
-        let sent = if route.api == Api::OpenAi { with_usage(&body, &json) } else { body.clone() };
-        let held = self.meter.reserve(&model, most).await?;
-        let bounds = Arc::clone(&self.bounds);
-        Ok((sent, Some(Count { held, model, most, body: body.clone(), bounds })))
+        let most = self.bounds.most(route.api, &model, body, &json);
+        let sent = if route.api == Api::OpenAi { with_usage(body, &json) } else { body.clone() };
+        let sent = self.gatekeeper.unstored(route.api, ask, sent, &json);
+        Ok(Looked { sent, costs: Some((model, most)) })
     }
+}
+
+/// A request that may be made.
+struct Looked {
+    /// The body to send.
+    sent: Bytes,
+    /// The model and the most that it costs, if it costs something.
+    costs: Option<(String, Most)>,
 }
 
 /// Why a request to a model is refused.
@@ -146,6 +177,12 @@ struct Denial {
     status: StatusCode,
     kind: &'static str,
     reason: Cow<'static, str>,
+}
+
+impl From<Refused> for Denial {
+    fn from(refused: Refused) -> Self {
+        Self { status: StatusCode::FORBIDDEN, kind: "not_allowed", reason: refused.to_string().into() }
+    }
 }
 
 impl From<Stop> for Denial {
@@ -187,21 +224,6 @@ fn client(route: &Route, limits: &EgressLimits) -> reqwest::Result<reqwest::Clie
     let builder =
         if is_here && route.upstream.scheme() == "http" { builder.no_proxy().tls_certs_only([]) } else { builder };
     builder.connect_timeout(limits.setup).read_timeout(limits.idle).redirect(reqwest::redirect::Policy::none()).build()
-}
-
-/// The headers that a service gets.
-fn outgoing(mut headers: HeaderMap, route: &Route) -> HeaderMap {
-    strip_hop(&mut headers);
-    strip_auth(&mut headers);
-    for name in [header::HOST, header::CONTENT_LENGTH, header::EXPECT] {
-        headers.remove(name);
-    }
-    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    // `start` refused a key that does not fit a header.
-    if let Some(Ok((name, value))) = route.auth.header() {
-        headers.insert(name, value);
-    }
-    headers
 }
 
 fn size(bytes: &[u8]) -> u64 {

@@ -1,7 +1,7 @@
 //! The connections of a run: one line for each, and the hosts that were refused.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
         Arc, Mutex, PoisonError,
@@ -11,6 +11,8 @@ use std::{
 
 /// Refused hosts that are kept.
 const DENIED_MAX: usize = 100;
+/// Refusals of one run that are warned of, each once.
+const WARNED_MAX: usize = 1_000;
 /// Characters of a request's target that are reported.
 const TARGET_MAX: usize = 200;
 
@@ -60,11 +62,13 @@ impl fmt::Debug for OnLine {
 pub(crate) struct Log {
     on_line: Option<OnLine>,
     denied: Mutex<BTreeMap<String, String>>,
+    /// What was warned of: once a run is enough.
+    warned: Mutex<BTreeSet<(String, String)>>,
 }
 
 impl Log {
     pub(crate) fn new(on_line: Option<OnLine>) -> Self {
-        Self { on_line, denied: Mutex::default() }
+        Self { on_line, denied: Mutex::default(), warned: Mutex::default() }
     }
 
     /// The refused hosts, as many as are kept, each with the first reason.
@@ -80,7 +84,11 @@ impl Log {
                 "the agent reached {target}: {sent_bytes} bytes sent, {received_bytes} received"
             ),
             Verdict::Denied => {
-                tracing::warn!(net.target = %target, reason = %reason, "the agent was refused {target}: {reason}");
+                let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+                if warned.len() < WARNED_MAX && warned.insert((target.clone(), reason.clone())) {
+                    tracing::warn!(net.target = %target, reason = %reason, "the agent was refused {target}: {reason}");
+                }
+                drop(warned);
                 let mut denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner);
                 if denied.len() < DENIED_MAX {
                     denied.entry(target.clone()).or_insert_with(|| reason.clone());

@@ -1,7 +1,7 @@
 //! The server of one run: its address, its requests, its end.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     convert::Infallible,
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -27,6 +27,7 @@ use tokio_util::{
 use crate::{
     forward::forward,
     gate::Gate,
+    gatekeeper::Gatekeeper,
     host::Host,
     meter::{Budget, Meter},
     own::Asked,
@@ -54,6 +55,8 @@ pub struct EgressConfig {
     pub routes: Vec<Route>,
     /// The prices of models and the limit on their cost; `None` means no limit, and no price is needed.
     pub budget: Option<Budget>,
+    /// What passes to models' services beside the tables, by its name.
+    pub allow: BTreeSet<String>,
     /// Limits of the run.
     pub limits: EgressLimits,
     /// The resolver of host names.
@@ -116,11 +119,11 @@ impl Drop for RemovedAtEnd {
 impl Egress {
     /// Starts a server that ends with `cancel`.
     pub async fn start(config: EgressConfig, listen: Listen, cancel: CancellationToken) -> io::Result<Self> {
-        let EgressConfig { hosts, private_hosts, routes, budget, limits, resolver, on_line, asked } = config;
+        let EgressConfig { hosts, private_hosts, routes, budget, allow, limits, resolver, on_line, asked } = config;
         let cancel = cancel.child_token();
         let meter = Meter::new(budget.unwrap_or_else(|| Budget::new(None, |_| None)));
         let nonce = format!("{:032x}", rand::random::<u128>());
-        let relay = Relay::new(nonce, routes, asked, meter.clone(), &limits)?;
+        let relay = Relay::new(nonce, routes, asked, Gatekeeper::new(allow), meter.clone(), &limits)?;
         let (listener, address) = match listen {
             Listen::Loopback => {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;

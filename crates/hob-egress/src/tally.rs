@@ -109,8 +109,12 @@ impl Tally {
             let Some(usage) = value.pointer(place).filter(|usage| usage.is_object()) else { continue };
             // Each report of an answer counts everything so far, but may leave out what an earlier one had.
             let found = self.found.get_or_insert_default();
-            let tier = value.pointer(&place.replace("usage", "service_tier")).and_then(Value::as_str);
-            let tier = tier.filter(|_| self.api == Api::OpenAi).map(ServiceTier::named).unwrap_or_default();
+            let tier = match self.api {
+                Api::Anthropic => usage.get("speed"),
+                Api::OpenAi => value.pointer(&place.replace("usage", "service_tier")),
+                Api::Gemini => None,
+            };
+            let tier = tier.and_then(Value::as_str).map(ServiceTier::named).unwrap_or_default();
             found.bill = found.bill.max(Bill { tier, ..reported(self.api, usage) });
             found.is_final |= *place != "/message/usage";
         }
@@ -131,7 +135,8 @@ fn reported(api: Api, usage: &Value) -> Bill {
             input: count("/prompt_tokens").max(count("/input_tokens")),
             cached_input: count("/prompt_tokens_details/cached_tokens")
                 .max(count("/input_tokens_details/cached_tokens")),
-            cache_write: 0,
+            cache_write: count("/prompt_tokens_details/cache_write_tokens")
+                .max(count("/input_tokens_details/cache_write_tokens")),
             output: count("/completion_tokens").max(count("/output_tokens")),
         },
         Api::Gemini => Usage {

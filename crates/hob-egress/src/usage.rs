@@ -9,7 +9,9 @@ const HOUR_BY_INPUT: f64 = 2.0;
 const HOUR_BY_WRITE: f64 = 1.6;
 /// The factor of OpenAI's tier `priority`: the highest one of its price list, read 2026-11. For some models it is 1.67.
 const PRIORITY: f64 = 2.5;
-/// That of `flex`, of the same list.
+/// That of Anthropic's speed `fast`, and of OpenAI's tiers of that kind.
+const FAST: f64 = 6.0;
+/// That of `flex`, of OpenAI's list.
 const FLEX: f64 = 0.5;
 
 /// Tokens of one request, or of many.
@@ -61,15 +63,18 @@ pub enum ServiceTier {
     Standard,
     /// Faster, for more.
     Priority,
+    /// The fastest, for the most.
+    Fast,
     /// Slower, for less.
     Flex,
 }
 
 impl ServiceTier {
-    /// The tier of this name at OpenAI; other names, and other services' tiers, have the ordinary prices.
+    /// The tier, or speed, of this name; other names have the ordinary prices.
     pub(crate) fn named(name: &str) -> Self {
         match name {
             "priority" => Self::Priority,
+            "fast" | "ultrafast" => Self::Fast,
             "flex" => Self::Flex,
             _ => Self::Standard,
         }
@@ -79,6 +84,7 @@ impl ServiceTier {
         match self {
             Self::Standard => 1.0,
             Self::Priority => PRIORITY,
+            Self::Fast => FAST,
             Self::Flex => FLEX,
         }
     }
@@ -190,7 +196,7 @@ mod tests {
         let bill = Bill { hour_write: 1_000, ..usage.into() };
         assert_eq!((Bill::from(usage).cost(&PRICE), bill.cost(&PRICE)), (3_750, 6_000));
         assert_eq!(bill.cost(&PriceSettings { cache_write: None, ..PRICE }), 6_000);
-        for (tier, cost) in [("priority", 15_000), ("flex", 3_000), ("default", 6_000)] {
+        for (tier, cost) in [("priority", 15_000), ("flex", 3_000), ("fast", 36_000), ("default", 6_000)] {
             assert_eq!(Bill { tier: ServiceTier::named(tier), ..bill }.cost(&PRICE), cost, "{tier}");
         }
         assert_eq!(Bill { searches_micros: 10_000, ..Bill::default() }.cost(&PRICE), 10_000);

@@ -7,7 +7,8 @@ use hob_agent::{
     model::{FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest, Stop, ToolCall, Usage},
     session::{Line, SessionEvent, SessionRecord, SessionState, Sessions},
 };
-use hob_config::{AgentSettings, PriceSettings, Settings, StateSettings};
+use hob_bench::{INPUT_TOKENS, OUTPUT_TOKENS, Script, serve};
+use hob_config::{AgentSettings, BackendKind, ModelAccess, ModelSettings, PriceSettings, Settings, StateSettings};
 use hob_domain::RunId;
 use serde_json::{Value, json};
 
@@ -16,6 +17,7 @@ use super::{
     native::{call, native},
     *,
 };
+use crate::harness::needs;
 
 const KEEP: StateSettings = StateSettings { keep: Duration::from_secs(3_600), sessions: 64 << 20, disk: 0 };
 
@@ -253,6 +255,59 @@ async fn an_answer_reaches_the_conversation_that_asked_with_turns_of_its_own() {
         request.contains("Which?") && request.contains("the left one") && request.contains("[turn 1 of 1"),
         "{request}"
     );
+}
+
+/// What a worker that is killed now would have spent is in the session, where the one that takes over finds it.
+#[tokio::test]
+async fn what_a_request_can_cost_is_in_the_session_before_the_service_gets_it() {
+    needs!("python3");
+    const MOST: u64 = 4_000;
+    let asks = format!(
+        r#"
+import json, os, urllib.request
+body = json.dumps({{"model": "scripted", "max_tokens": {MOST}, "messages": [{{"role": "user", "content": "x"}}]}}).encode()
+for _ in range(2):
+    urllib.request.urlopen(urllib.request.Request(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body)).read()
+"#
+    );
+    let program = AgentSettings {
+        backend: BackendKind::Command,
+        command: vec!["python3".into(), "-c".into(), asks],
+        env: vec!["OPENAI_API_KEY".into()],
+        ..AgentSettings::default()
+    };
+    let native = AgentSettings { last_look: false, ..AgentSettings::default() };
+    for (settings, most) in [(native, 16_384), (program, MOST)] {
+        let sitting = Sitting::new();
+        let (sessions, id, bills) = (sitting.sessions(), sitting.id(), Arc::new(Mutex::new(Vec::new())));
+        let seen = Arc::clone(&bills);
+        let server = serve(Script::new(["true"; 2]), move |_| {
+            seen.lock().unwrap().push(sessions.record(&id).unwrap().bill().usd_micros);
+        });
+        let server = server.await.unwrap();
+        let price = PriceSettings { input: 1.0, output: 1.0, ..PriceSettings::default() };
+        let parts = AgentParts {
+            agents: [("test".to_owned(), settings)].into(),
+            model: ModelSettings {
+                default: Some("openai/scripted".into()),
+                prices: [("openai/scripted".to_owned(), price)].into(),
+                ..ModelSettings::default()
+            },
+            variables: [("OPENAI_API_KEY".into(), "key".into())].into(),
+            access: ModelAccess { openai_base_url: Some(format!("{}/v1", server.address())), ..ModelAccess::default() },
+            ..AgentParts::default()
+        };
+        let agent = Registry::new(parts).unwrap().get("test").unwrap();
+        let executor = sitting.executor(&[]);
+        let report =
+            executor.run("test", agent.as_ref(), &sitting.bench.request, &sitting.bench.context).await.unwrap();
+        assert!(matches!(report.outcome, Outcome::Done { .. }), "{report:?}");
+        let bills = bills.lock().unwrap().clone();
+        assert!(bills.len() > 1 && bills.iter().all(|bill| *bill > most), "{bills:?}");
+        let each = INPUT_TOKENS + OUTPUT_TOKENS;
+        assert_eq!(report.spend.usd_micros, each * bills.len() as u64);
+        assert_eq!(sitting.sessions().record(&sitting.id()).unwrap().bill().usd_micros, report.spend.usd_micros);
+    }
 }
 
 /// Requirement G2.

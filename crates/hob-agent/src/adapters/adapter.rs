@@ -83,6 +83,8 @@ pub(super) struct Situation<'a> {
     pub(super) prompt_file: &'a Path,
     /// Millionths of a US dollar left; `None` means no limit.
     pub(super) usd_micros: Option<u64>,
+    /// Whether its model's service may search the web for it.
+    pub(super) searches: bool,
 }
 
 impl Situation<'_> {

@@ -134,6 +134,7 @@ impl AdapterAgent {
             home: home.path(),
             prompt_file: &prompt_file,
             usd_micros: request.usd_micros,
+            searches: self.settings.allow.iter().any(|name| name == "web_search"),
         };
         let mut plan = (self.adapter.plan)(&situation);
         match self.adapter.prompt {

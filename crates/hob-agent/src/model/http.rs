@@ -167,13 +167,13 @@ impl Http {
         let sent = timeout(self.idle, request.send()).await.map_err(silent)?;
         let answer = sent.map_err(|error| {
             if error.is_connect() {
-                held.take().map(Reservation::give_back);
+                held.take().into_iter().for_each(Reservation::give_back);
             }
             transport(&error)
         })?;
         let status = answer.status();
         if !status.is_success() {
-            held.take().map(Reservation::give_back);
+            held.take().into_iter().for_each(Reservation::give_back);
             let headers = answer.headers().clone();
             return Err(status_error(status.as_u16(), &headers, &self.error_body(answer).await));
         }

@@ -350,6 +350,7 @@ Look first.
             ("env", "[OPENAI_API_KEY]"),
             ("hosts", "[evil.example]"),
             ("fetch_hosts", "[evil.example]"),
+            ("allow", "[web_search]"),
             ("command", "[./codex]"),
             ("mcp", "[./server]"),
             ("mcp-servers", "{ evil: { command: ./server, env: { KEY: '$OPENAI_API_KEY' } } }"),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where something is missing")]
 
+mod passes;
 mod proxy;
 mod routes;
 mod support;

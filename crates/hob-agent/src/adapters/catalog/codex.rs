@@ -44,7 +44,9 @@ fn plan(situation: &Situation<'_>) -> Plan {
     let base = situation.services.openai.clone().unwrap_or_else(|| OPENAI.to_owned());
     let base = json!(base).to_string();
     let provider = format!("{{name=\"openai\",base_url={base},env_key=\"OPENAI_API_KEY\",wire_api=\"responses\"}}");
-    for setting in ["model_provider=\"hob\"".to_owned(), format!("model_providers.hob={provider}")] {
+    // The service would search the web for it, unless the settings say so.
+    let search = format!("web_search={}", if situation.searches { "\"live\"" } else { "\"disabled\"" });
+    for setting in ["model_provider=\"hob\"".to_owned(), format!("model_providers.hob={provider}"), search] {
         arguments.extend(["-c".to_owned(), setting]);
     }
     if let Some(address) = situation.tools {
