@@ -245,6 +245,14 @@ mod tests {
         assert!(!sends("POST", "/repos/a/b/check-runs", &json!({"name": "hob/proof", "head_sha": "1"})));
     }
 
+    #[test]
+    fn auto_merge_is_switched_on_for_one_head_alone() {
+        let asks = |query: &str| sends("POST", "/graphql", &json!({"query": query, "variables": {"pull": "x"}}));
+        assert!(asks(SWITCH_ON) && asks(SWITCH_OFF));
+        assert!(!asks(&SWITCH_ON.replace(",expectedHeadOid:$head", "")));
+        assert!(!asks(&SWITCH_OFF.replace("disablePullRequestAutoMerge", "mergePullRequest")));
+    }
+
     /// Attack corpus H88, H89, H90.
     #[test]
     fn no_call_but_those_of_the_list_is_made() {
@@ -277,12 +285,6 @@ mod tests {
             ("POST", "/graphql", json!({"query": add_reaction(Reaction::Confused, 1), "variables": {"s0": "a"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
-            (
-                "POST",
-                "/graphql",
-                json!({"query": SWITCH_ON, "variables": {"pull": "x", "head": "1", "method": "MERGE"}}),
-            ),
-            ("POST", "/graphql", json!({"query": SWITCH_OFF, "variables": {"pull": "x"}})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
@@ -297,7 +299,6 @@ mod tests {
             ("PATCH", "/repos/a/b/pulls/7", json!({"draft": false})),
             ("POST", "/graphql", json!({"query": "mutation { markPullRequestReadyForReview }"})),
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
-            ("POST", "/graphql", json!({"query": SWITCH_ON.replace(",expectedHeadOid:$head", "")})),
             ("POST", "/graphql", json!({"query": format!("{} mutation {{ x }}", resolve_threads(1))})),
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
