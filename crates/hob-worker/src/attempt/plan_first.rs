@@ -17,7 +17,7 @@ use crate::{
 
 /// Has the agent make a plan, and asks a person about it.
 pub(super) async fn plan_first(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd, WorkError> {
-    let summary = match read_only(worker, job).await? {
+    let summary = match Box::pin(read_only(worker, job)).await? {
         ControlFlow::Continue(summary) => summary,
         ControlFlow::Break(end) => return Ok(end),
     };

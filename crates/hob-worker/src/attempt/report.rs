@@ -50,7 +50,7 @@ async fn look(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<AttemptEnd, 
         );
         return Ok(ControlFlow::Break(AttemptEnd::Blocked(BlockReason::SetUpNeeded { failure })));
     }
-    let said = match read_only(worker, job).await? {
+    let said = match Box::pin(read_only(worker, job)).await? {
         ControlFlow::Continue(said) => said,
         end @ ControlFlow::Break(_) => return Ok(end),
     };
