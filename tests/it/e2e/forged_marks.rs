@@ -86,3 +86,26 @@ async fn a_review_is_answered_though_somebody_else_wrote_the_answers_mark() {
         world.finish().await;
     }
 }
+
+/// Attack corpus L159: with the ledger gone, marks are all that says which reviews were answered.
+#[tokio::test]
+async fn a_rebuilt_ledger_takes_nobody_elses_mark_for_an_answer() {
+    let world = world(r#"echo "$n" > done.txt"#, JOB).await;
+    let issue = world.asks("Make done.txt", "").await;
+    run(&world.worker_as(JOB, "w1").await).await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.forge.advance(Duration::from_secs(2));
+    let review = json!({"event": "REQUEST_CHANGES", "body": "Once more.", "comments": []});
+    let review = world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    let mark = format!("<!-- hob:answer review-{} -->", review["id"]);
+    let body = json!({"body": format!("{mark}\nDone.")});
+    world.call("wil", Method::POST, &format!("/issues/{pull}/comments"), body).await;
+    world.call("wil", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), Value::Null).await;
+    for worker in ["w2", "w3", "w4"] {
+        world.forge.advance(Duration::from_secs(3_600));
+        run(&world.worker_as(JOB, worker).await).await;
+    }
+    assert_eq!(world.briefs(issue).len(), 2, "{:?} {:?}", world.failures(), world.history(issue).await);
+    assert_eq!(world.marked(pull, &mark).await, ["wil", JOB]);
+    world.finish().await;
+}
