@@ -105,18 +105,6 @@ async fn between_base_and_head_a_flake_neither_breaks_an_old_test_nor_shows_a_ne
     world.finish().await;
 }
 
-/// It fails in its first run with the new test and the old code, and passes in the second.
-#[tokio::test]
-async fn what_fails_once_without_the_change_and_is_not_known_shows_no_need() {
-    let check = "test ! -e tests/test_done || test -f done || test -e {DIR}/failed || { touch {DIR}/failed; exit 1; }";
-    let script = "mkdir -p tests; touch tests/test_done; echo done > done";
-    let world = checked(World::with_agent(script), check).start().await;
-    works_on(&world, "Make done").await;
-    let body = world.pull().await["body"].as_str().unwrap().to_owned();
-    assert!(world.dir().join("failed").exists() && body.contains("**Green, need not shown**"), "{body}");
-    world.finish().await;
-}
-
 #[tokio::test]
 async fn a_known_flake_that_hangs_on_the_head_is_run_again() {
     let check = "test ! -f done-3.txt || test -e {DIR}/hung || { touch {DIR}/hung; mkfifo never; read a < never; }";

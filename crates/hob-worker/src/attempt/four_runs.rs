@@ -108,9 +108,7 @@ impl Making<'_> {
         }
         let results = checks_on(self.worker, self.job, &commit, name, left).await?;
         let reruns = Reruns::new(self.worker, self.job, self.ends);
-        let Some(results) = reruns.between(&commit, name, results, evidence).await? else {
-            return Ok(Made::Not(NotMade::NoTime));
-        };
+        let results = reruns.between(&commit, name, results, evidence).await?;
         let why = why_nothing(&results, &self.job.rules.checks);
         Ok(why.map_or_else(|| Made::Run(results.into()), Made::Not))
     }

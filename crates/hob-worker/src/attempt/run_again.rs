@@ -5,7 +5,6 @@
 //!
 //! # Guarantees
 //! - No check is run more than ten more times on a commit, or after `proof_time`.
-//! - What fails without the change shows a need for it only if it fails twice.
 //! - Each run has all checks up to the one that failed, in their order, in a fresh folder and home: a check may need what those
 //!   before it leave.
 
@@ -80,54 +79,20 @@ impl<'a> Reruns<'a> {
     }
 
     /// The results of a run between base and head after the checks that may be flakes were run again. A test that passed in one of
-    /// these says nothing of the need for the change. `None` if there was no time for it.
+    /// these says nothing of the need for the change.
     pub(super) async fn between(
         &self,
         commit: &Sha,
         on: CheckedCommit,
         results: Vec<CheckResult>,
         evidence: &Evidence,
-    ) -> Result<Option<Vec<CheckResult>>, WorkError> {
+    ) -> Result<Vec<CheckResult>, WorkError> {
         let is_flaky = |check: &CheckResult| self.known.iter().any(|flake| flake.name.check == check.command);
         let was_green =
             |check: &CheckResult| evidence.base.iter().any(|base| base.command == check.command && base.passed());
         // What fails without the change is wanted.
         let is_wanted = on == CheckedCommit::Needed;
-        let blamed = |check: &CheckResult| if is_wanted { is_flaky(check) } else { was_green(check) };
-        let results = self.settled(commit, on, results, blamed).await?;
-        if is_wanted { self.confirmed(commit, on, results).await } else { Ok(Some(results)) }
-    }
-
-    /// The results on the tree without the change after each check that failed there once, and of which nothing is known, was run a
-    /// second time: what fails by chance shows no need. `None` if there was no time for it.
-    async fn confirmed(
-        &self,
-        commit: &Sha,
-        on: CheckedCommit,
-        results: Vec<CheckResult>,
-    ) -> Result<Option<Vec<CheckResult>>, WorkError> {
-        let once = |check: &CheckResult| check.run == CheckRun::Now && check.failed() && check.says_something();
-        let suspects: Vec<&str> =
-            results.iter().filter(|check| once(check)).map(|check| check.command.as_str()).collect();
-        if suspects.is_empty() {
-            return Ok(Some(results));
-        }
-        let again = self.run(commit, on, &suspects).await?;
-        if !suspects.iter().all(|command| again.iter().any(|run| run.command == *command)) {
-            return Ok(None);
-        }
-        let confirm = |check: CheckResult| {
-            let run = again.iter().find(|run| run.command == check.command).filter(|_| once(&check));
-            match run {
-                Some(passed) if passed.passed() => {
-                    let (here, base) = (Rate { failed: 1, runs: 2 }, self.on_bases(&check.command));
-                    CheckResult { run: CheckRun::Again { here, base }, ..passed.clone() }
-                }
-                Some(_) => self.after(check, on, &again),
-                None => check,
-            }
-        };
-        Ok(Some(results.into_iter().map(confirm).collect()))
+        self.settled(commit, on, results, |check| if is_wanted { is_flaky(check) } else { was_green(check) }).await
     }
 
     /// The results on a commit after those of `blamed` checks that failed were run again.

@@ -123,7 +123,7 @@ impl Play {
     /// One pass of a worker that does not die.
     async fn run_before(&mut self) {
         let deaths = std::mem::take(&mut self.deaths);
-        self.run_mortal("before", None).await.expect("nothing kills it");
+        self.run_mortal("before", None).await.unwrap();
         self.deaths = deaths;
     }
 

@@ -125,6 +125,16 @@ fn journaling() -> Builder {
     World::with_agent(&script).check("test -f done.txt")
 }
 
+/// A world with rules about how work is published.
+fn with_rules(done: &str) -> Builder {
+    World::with_agent(&format!("echo done > done.txt; {done}"))
+        .check("test -f done.txt")
+        .set("publish.draft", "until-green")
+        .set("publish.labels", "by-hob")
+        .set("publish.reviewers", "wil")
+        .set("publish.sign_off", "true")
+}
+
 impl Scenario {
     /// The turnstile of its workers' requests.
     pub(super) fn turnstile(self) -> Turnstile {
@@ -143,12 +153,7 @@ impl Scenario {
             | Self::Commanded
             | Self::CommandedAtWork
             | Self::Paused => World::with_agent(&format!("echo done > done.txt; {done}")).check("test -f done.txt"),
-            Self::House => World::with_agent(&format!("echo done > done.txt; {done}"))
-                .check("test -f done.txt")
-                .set("publish.draft", "until-green")
-                .set("publish.labels", "by-hob")
-                .set("publish.reviewers", "wil")
-                .set("publish.sign_off", "true"),
+            Self::House => with_rules(&done),
             Self::MergedByItself => World::with_agent(&format!("echo done > done.txt; {done}"))
                 .check("test -f done.txt")
                 .set("publish.auto_merge", "done.txt"),
@@ -525,8 +530,7 @@ impl Scenario {
                 assert!(world.briefs(1).is_empty() && world.branches().await.is_empty());
             }
             Self::Cancelled => {
-                assert_eq!(world.briefs(1).len(), 1, "nobody works on it again");
-                assert!(world.pulls().await.is_empty());
+                assert!(world.briefs(1).len() == 1 && world.pulls().await.is_empty(), "nobody works on it again");
             }
             Self::Split => each_part_is_open_once(world).await,
             Self::SpentUp => {
@@ -579,11 +583,11 @@ impl Scenario {
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
-                let links: Vec<_> = record.chain.links().iter().map(|link| link.to.as_str()).collect();
-                assert_eq!(links, ["second"][..usize::from(self == Self::HandedOver)], "it is handed off once");
+                let links = record.chain.links().iter().map(|link| link.to.as_str());
+                assert!(links.eq((self == Self::HandedOver).then_some("second")), "it is handed off once");
                 if self.says_at_work().is_some() {
-                    let branch = pull["head"]["ref"].as_str().unwrap();
-                    assert_eq!(world.content("done.txt", branch).await, "DONE\n", "the work is as it was wanted");
+                    let is_as_wanted = world.content("done.txt", pull["head"]["ref"].as_str().unwrap()).await;
+                    assert_eq!(is_as_wanted, "DONE\n", "the words are in the work");
                 }
                 if self == Self::House {
                     keeps_to_the_rules(world, &record).await;
