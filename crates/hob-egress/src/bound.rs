@@ -23,7 +23,7 @@ use crate::{
 const OUTPUT_MAX: u64 = 131_072;
 /// Tokens that a service adds to a request by itself: its own instructions for tools and formats.
 const OVERHEAD: u64 = 1_024;
-/// Tokens of a picture: more than any size and detail of the services costs (their pages about images, read 2026-11).
+/// Tokens of a picture: more than any size and detail of the services costs (from memory of their pages about images).
 const PICTURE: u64 = 16_384;
 /// Tokens of a document, whose pages count and not its bytes: the largest window.
 const DOCUMENT: u64 = 1_000_000;
@@ -35,16 +35,18 @@ const BODY_MAX: usize = 8 << 20;
 /// Bytes that are compared at once.
 const STEP: usize = 4_096;
 
-/// Tokens that models produce at most, by the beginning of their names; the first that fits counts. Source: the vendors' lists
-/// of models, read 2026-11. Anthropic's requests always have a limit.
-const OUTPUT_LIMITS: [(&str, u64); 8] = [
+/// Tokens that models produce at most, by the beginning of their names; the first that fits counts. Source: LiteLLM's table of
+/// models, version 1.110.2. Anthropic's requests always have a limit.
+const OUTPUT_LIMITS: [(&str, u64); 10] = [
     ("gpt-4o", 16_384),
     ("gpt-4.1", 32_768),
     ("o1", 100_000),
     ("o3", 100_000),
     ("o4", 100_000),
+    ("gpt-5-pro", 272_000),
     ("gpt-5", 128_000),
     ("gemini-2.0", 8_192),
+    ("gemini-4", 1_048_576),
     ("gemini-", 65_536),
 ];
 
@@ -206,7 +208,7 @@ fn searches(api: Api, json: &Json<'_>) -> (u64, u64) {
     (tools.saturating_add(asked), search_micros(api))
 }
 
-/// The price of one search: the highest of the service's price list, read 2026-11.
+/// The price of one search: the highest of the service in LiteLLM's table, version 1.110.2.
 pub(crate) fn search_micros(api: Api) -> u64 {
     match api {
         Api::Anthropic => 10_000,

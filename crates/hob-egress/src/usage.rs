@@ -3,15 +3,15 @@
 use hob_config::PriceSettings;
 use serde::{Deserialize, Serialize};
 
-/// The price of a token that is cached for an hour, in prices of a token sent. Anthropic's "Prompt caching" page, read 2026-11.
+/// The price of a token that is cached for an hour, in prices of a token sent, as in LiteLLM's table of models, version 1.110.2.
 const HOUR_BY_INPUT: f64 = 2.0;
 /// The same in prices of a token that is cached for five minutes, which is 1.25 times that of a token sent.
 const HOUR_BY_WRITE: f64 = 1.6;
-/// The factor of OpenAI's tier `priority`: the highest one of its price list, read 2026-11. For some models it is 1.67.
+/// The factor of the tier `priority`: the highest one of that table, where OpenAI's are 1.67 to 2.5 and Gemini's 1.8.
 const PRIORITY: f64 = 2.5;
-/// That of Anthropic's speed `fast`, and of OpenAI's tiers of that kind.
+/// That of Anthropic's speed `fast`, 2 in that table, and of tiers of that kind that it does not have: a bound.
 const FAST: f64 = 6.0;
-/// That of `flex`, of OpenAI's list.
+/// That of `flex` in that table.
 const FLEX: f64 = 0.5;
 
 /// Tokens of one request, or of many.

@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import pathlib
+import select
 import shutil
 import socket
 import ssl
@@ -97,14 +98,18 @@ def certificate(folder):
     return context
 
 
-def copy(source, target):
-    """Bytes from one side to the other, until either ends."""
+def relay(front, back):
+    """Bytes both ways, until either side ends. In one thread: OpenSSL's connections must not be read and written at once."""
+    other = {front: back, back: front}
     with contextlib.suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-    for end in (source, target):
-        with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+        while True:
+            # What OpenSSL has decrypted already makes its socket readable no more.
+            ready = [front] if front.pending() else select.select(list(other), [], [])[0]
+            for source in ready:
+                data = source.recv(1 << 16)
+                if not data:
+                    return
+                other[source].sendall(data)
 
 
 def terminate_tls(forge, folder):
@@ -117,10 +122,7 @@ def terminate_tls(forge, folder):
     def serve(plain):
         with contextlib.suppress(OSError), context.wrap_socket(plain, server_side=True) as front:
             with socket.create_connection(behind) as back:
-                up = threading.Thread(target=copy, args=(front, back), daemon=True)
-                up.start()
-                copy(back, front)
-                up.join()
+                relay(front, back)
 
     def accept():
         while True:

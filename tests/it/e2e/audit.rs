@@ -45,6 +45,9 @@ async fn each_deed_is_told_to_a_file_and_by_the_command() {
     // The ledger says the same, under the same ids.
     let said = world.hob(&["audit", &issue.to_string(), "--json"]).await;
     let said: Vec<Value> = said.objects().into_iter().filter(|one| one["event"] == "deed").collect();
+    let in_ledger = |one: &&Value| one["in_ledger"] == true;
+    assert_eq!(said.iter().filter(in_ledger).count(), said.len() - of(&said, "pushed").len(), "{said:#?}");
+    assert_eq!(of(&said, "pushed")[0]["files"], json!(["done.txt"]), "by the trail's file");
     let ids = |deeds: &[Value]| -> Vec<String> {
         let of_ledger = deeds.iter().filter(|one| one["deed"] != "pushed" && one["deed"] != "reached");
         of_ledger.map(|one| format!("{} {}", one["id"], one["deed"])).collect()
@@ -66,6 +69,9 @@ async fn a_ledger_that_is_deleted_changes_nothing_that_was_told() {
     let before = fs::read_to_string(&file).unwrap();
     world.call("wil", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), Value::Null).await;
     assert_eq!(world.record(issue).await, None);
+    let said = world.hob(&["audit"]).await.stdout.replace(char::is_whitespace, " ");
+    let gone = format!("{}. The ledger does not say so", "agent `fixer` started on `hob/1-make-done-txt`");
+    assert!(said.split_whitespace().collect::<Vec<_>>().join(" ").contains(&gone), "{said}");
     world.forge.advance(world.settings.limits.retry_delay * 2);
     world.run().await;
     let after = fs::read_to_string(&file).unwrap();
@@ -90,6 +96,8 @@ async fn a_ledger_that_is_rewritten_changes_nothing_that_was_told() {
     world.call("wil", Method::PATCH, &format!("/git/refs/hob/issues/{issue}"), json!({"sha": forged})).await;
     let said = world.hob(&["audit", &issue.to_string()]).await;
     assert!(said.stdout.contains("mallory authorized"), "{}", said.stdout);
+    let (words, _) = said.stdout.split_once("mallory").unwrap();
+    assert!(words.contains("ann authorized") && !words.contains("does not say so"), "{}", said.stdout);
     world.run().await;
     let after = fs::read_to_string(&file).unwrap();
     assert!(after.starts_with(&before) && !before.contains("mallory"), "{before}\n\n{after}");

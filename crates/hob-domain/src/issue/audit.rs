@@ -1,7 +1,7 @@
 //! What an auditor asks about an issue: who authorized which text, what it cost, what left. It is derived from two records
 //! that follow each other, so that the ledger and what was told outside of it can be compared.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Control, IssueNumber, Login, ProfileName, PullNumber, Record, RepoName, RunId, Sha, Spend, State, Timestamp,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A deed with its place and time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Audited {
     /// The same wherever the deed is told.
     pub id: String,
@@ -25,7 +25,7 @@ pub struct Audited {
 }
 
 /// One thing that was done.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "deed", rename_all = "snake_case")]
 pub enum Deed {
     /// A person authorized the issue's text.
@@ -113,6 +113,13 @@ pub enum Deed {
         /// SHA-256 of the statement.
         statement: String,
     },
+}
+
+impl Deed {
+    /// Whether a ledger tells it, too.
+    pub fn is_of_ledger(&self) -> bool {
+        !matches!(self, Self::Reached { .. } | Self::Pushed { .. })
+    }
 }
 
 /// What the step from one record to the next did in `repo`; `before` is `None` for the first one.
