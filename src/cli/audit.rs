@@ -69,7 +69,7 @@ async fn of_ledger(forge: &Forge, issue: IssueNumber) -> anyhow::Result<Vec<Audi
     Ok(steps.flat_map(|(before, entry)| audited(forge.repo(), before, &entry.record, &entry.sentence)).collect())
 }
 
-/// The deeds in the file of the audit trail; none if nothing was told yet. A line that is no deed, such as one that was cut off, is
+/// The deeds in the file of the audit trail; none if nothing was told yet. A line that cannot be read, such as one that was cut off, is
 /// passed over.
 fn told_in(path: &Path, repo: &RepoName, issue: Option<IssueNumber>) -> anyhow::Result<Vec<Audited>> {
     let failed = || format!("read the audit trail `{}`", path.display());
