@@ -91,7 +91,7 @@ def attempt(hob, folder, sides, check, proof_time):
     try:
         forge.call("POST", "/user/repos", {"name": "site"})
         source = folder / "source"
-        shutil.copytree(sides[0], source)
+        shutil.copytree(sides[0], source, symlinks=True)
         (source / ".github").mkdir(exist_ok=True)
         (source / ".github/hob.toml").write_text(f"checks = [{json.dumps(check)}]\n")
         git(source, "init", "--quiet", "--initial-branch", "main")
