@@ -110,7 +110,7 @@ pub(super) enum Command {
     /// Print who authorized what, what it cost, what was published.
     ///
     /// By the ledgers, which anyone with write access can rewrite: the setting `audit` tells the same elsewhere as it
-    /// happens, with the hosts that agents reached and the files that were pushed.
+    /// happens, with the hosts that agents reached and the files that were pushed. Where that is a file, it is read, too.
     Audit(AuditArgs),
     /// List the checks and tests that fail on unchanged code at times.
     ///

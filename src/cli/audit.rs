@@ -90,13 +90,9 @@ fn told_in(path: &Path, repo: &RepoName, issue: Option<IssueNumber>) -> anyhow::
 /// The deeds of both, oldest first, each once.
 fn together(ledger: Vec<Audited>, told: Vec<Audited>) -> Vec<Shown> {
     let mut ids: BTreeSet<String> = ledger.iter().map(|deed| deed.id.clone()).collect();
-    let of_ledger = ledger.into_iter().map(|audited| Shown { audited, is_in_ledger: true });
-    let mut all: Vec<Shown> = of_ledger.collect();
-    for audited in told {
-        if ids.insert(audited.id.clone()) {
-            all.push(Shown { audited, is_in_ledger: false });
-        }
-    }
+    let mut all: Vec<Shown> = ledger.into_iter().map(|audited| Shown { audited, is_in_ledger: true }).collect();
+    let told = told.into_iter().filter(|audited| ids.insert(audited.id.clone()));
+    all.extend(told.map(|audited| Shown { audited, is_in_ledger: false }));
     all.sort_by_key(|shown| shown.audited.at);
     all
 }

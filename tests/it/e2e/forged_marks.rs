@@ -67,6 +67,15 @@ async fn a_reply_is_given_though_somebody_else_wrote_its_mark() {
     }
 }
 
+/// Ann requests changes; the pull request, and the mark that its answer will have.
+async fn asks_for_changes(world: &World) -> (u64, String) {
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    world.forge.advance(Duration::from_secs(2));
+    let review = json!({"event": "REQUEST_CHANGES", "body": "Once more.", "comments": []});
+    let review = world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
+    (pull, format!("<!-- hob:answer review-{} -->", review["id"]))
+}
+
 /// Attack corpus L159.
 #[tokio::test]
 async fn a_review_is_answered_though_somebody_else_wrote_the_answers_mark() {
@@ -74,11 +83,7 @@ async fn a_review_is_answered_though_somebody_else_wrote_the_answers_mark() {
         let world = world(r#"echo "$n" > done.txt"#, login).await;
         let issue = world.asks("Make done.txt", "").await;
         run(&world.worker_as(JOB, "w1").await).await;
-        let pull = world.pull().await["number"].as_u64().unwrap();
-        world.forge.advance(Duration::from_secs(2));
-        let review = json!({"event": "REQUEST_CHANGES", "body": "Once more.", "comments": []});
-        let review = world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
-        let mark = format!("<!-- hob:answer review-{} -->", review["id"]);
+        let (pull, mark) = asks_for_changes(&world).await;
         world.forges(pull, &mark).await;
         run(&world.worker_as(JOB, "w2").await).await;
         assert_eq!(world.record(issue).await.unwrap().state, State::InReview, "{:?}", world.failures());
@@ -93,11 +98,7 @@ async fn a_rebuilt_ledger_takes_nobody_elses_mark_for_an_answer() {
     let world = world(r#"echo "$n" > done.txt"#, JOB).await;
     let issue = world.asks("Make done.txt", "").await;
     run(&world.worker_as(JOB, "w1").await).await;
-    let pull = world.pull().await["number"].as_u64().unwrap();
-    world.forge.advance(Duration::from_secs(2));
-    let review = json!({"event": "REQUEST_CHANGES", "body": "Once more.", "comments": []});
-    let review = world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
-    let mark = format!("<!-- hob:answer review-{} -->", review["id"]);
+    let (pull, mark) = asks_for_changes(&world).await;
     let body = json!({"body": format!("{mark}\nDone.")});
     world.call("wil", Method::POST, &format!("/issues/{pull}/comments"), body).await;
     world.call("wil", Method::DELETE, &format!("/git/refs/hob/issues/{issue}"), Value::Null).await;

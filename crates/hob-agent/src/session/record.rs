@@ -233,6 +233,17 @@ mod tests {
         Spend { usd_micros, ..Spend::default() }
     }
 
+    fn begun() -> SessionRecord {
+        let header = Header {
+            transcript: VERSION,
+            session: RunId("s".to_owned()),
+            repo: "o/n".parse().unwrap(),
+            issue: IssueNumber(7),
+            agent: "a".to_owned(),
+        };
+        SessionRecord::new(&header, 0)
+    }
+
     fn started(run: &str, bill: u64) -> SessionEvent {
         let (run, brief) = (RunId(run.to_owned()), "Do it.".to_owned());
         SessionEvent::Started { run, brief, limits: RunLimits::default(), bill: usd(bill) }
@@ -245,14 +256,7 @@ mod tests {
     /// A worker that is killed between the reservation of a request and its answer loses none of its most.
     #[test]
     fn what_is_reserved_is_in_the_bill_until_its_cost_is_known() {
-        let header = Header {
-            transcript: VERSION,
-            session: RunId("s".to_owned()),
-            repo: "o/n".parse().unwrap(),
-            issue: IssueNumber(7),
-            agent: "a".to_owned(),
-        };
-        let mut record = SessionRecord::new(&header, 0);
+        let mut record = begun();
         let spending = |micros| SessionEvent::Spending { spend: usd(micros) };
         for (event, bill) in [
             (started("r1", 100), 100),
@@ -272,14 +276,7 @@ mod tests {
     /// What other sessions cost is in the issue's bill and in none of this one's.
     #[test]
     fn the_issues_bill_has_this_session_and_what_was_spent_beside_it() {
-        let header = Header {
-            transcript: VERSION,
-            session: RunId("s".to_owned()),
-            repo: "o/n".parse().unwrap(),
-            issue: IssueNumber(7),
-            agent: "a".to_owned(),
-        };
-        let mut record = SessionRecord::new(&header, 0);
+        let mut record = begun();
         for (event, bill) in [
             (started("r1", 100), 100),
             (ended(5), 105),

@@ -3,7 +3,7 @@
 use crate::{
     passes::shared::{CACHE, CODE, FILES, MCP, ORDINARY, URLS, WEB_FETCH, WEB_SEARCH},
     shape::{
-        Kind::{Gate as Off, Of},
+        Kind::{self, Gate as Off, Of},
         Members,
         Shape::{self, At, Either, Free, Gate, List, Small, Text, Typed, Value, Words},
     },
@@ -60,6 +60,14 @@ static SOURCE: Shape = Typed(&[
     ("url", Off(URLS)),
     ("file", Off(FILES)),
 ]);
+const CALL: Kind = Of(&[
+    ("type", Value),
+    ("id", Value),
+    ("name", Value),
+    ("input", Free),
+    ("caller", Small),
+    ("cache_control", CACHE),
+]);
 static BLOCK: Shape = Typed(&[
     ("text", Of(&[("type", Value), ("text", Text), ("cache_control", CACHE), ("citations", Free)])),
     ("image", Of(&[("type", Value), ("source", At(&SOURCE)), ("cache_control", CACHE)])),
@@ -87,17 +95,7 @@ static BLOCK: Shape = Typed(&[
     ),
     ("thinking", Of(&[("type", Value), ("thinking", Text), ("signature", Text)])),
     ("redacted_thinking", Of(&[("type", Value), ("data", Text)])),
-    (
-        "tool_use",
-        Of(&[
-            ("type", Value),
-            ("id", Value),
-            ("name", Value),
-            ("input", Free),
-            ("caller", Small),
-            ("cache_control", CACHE),
-        ]),
-    ),
+    ("tool_use", CALL),
     (
         "tool_result",
         Of(&[
@@ -121,17 +119,7 @@ static BLOCK: Shape = Typed(&[
     ("container_upload", Off(FILES)),
     ("mcp_*", Off(MCP)),
     // A call of a tool of the service: its answer beside it has a type of its own.
-    (
-        "server_tool_use",
-        Of(&[
-            ("type", Value),
-            ("id", Value),
-            ("name", Value),
-            ("input", Free),
-            ("caller", Small),
-            ("cache_control", CACHE),
-        ]),
-    ),
+    ("server_tool_use", CALL),
 ]);
 static TOOL: Shape = Typed(&[
     (

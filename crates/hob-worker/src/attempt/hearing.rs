@@ -7,7 +7,8 @@
 //!
 //! # Guarantees
 //! Words are unread in the ledger until a run began with them or its model replied to them. If the worker dies before
-//! that is written, the brief of the next run has them. If no run can follow, the work is published, nobody is asked for
+//! that is written, the brief of the next run has them; what a round's agent had stays the round's, and is in the brief of whichever
+//! worker takes it over. If no run can follow, the work is published, nobody is asked for
 //! a review, and a round begins.
 
 use std::ops::ControlFlow;

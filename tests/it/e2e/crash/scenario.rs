@@ -586,8 +586,8 @@ impl Scenario {
                 let links = record.chain.links().iter().map(|link| link.to.as_str());
                 assert!(links.eq((self == Self::HandedOver).then_some("second")), "it is handed off once");
                 if self.says_at_work().is_some() {
-                    let is_as_wanted = world.content("done.txt", pull["head"]["ref"].as_str().unwrap()).await;
-                    assert_eq!(is_as_wanted, "DONE\n", "the words are in the work");
+                    let content = world.content("done.txt", pull["head"]["ref"].as_str().unwrap()).await;
+                    assert_eq!(content, "DONE\n", "the words are in the work");
                 }
                 if self == Self::House {
                     keeps_to_the_rules(world, &record).await;
