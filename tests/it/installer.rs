@@ -1,6 +1,6 @@
 //! The installer and the action's step that fetches a release: which archive they take, from a server that this test runs.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use axum::{
     Router,
@@ -10,6 +10,8 @@ use axum::{
 };
 use hob_process::{Environment, Finished, Program};
 use tokio_util::sync::CancellationToken;
+
+use crate::harness::executable;
 
 /// Releases in a folder, their server, and the folders of the jobs that install them.
 struct Releases {
@@ -165,9 +167,7 @@ async fn the_installer_takes_no_archive_that_the_release_workflow_did_not_build(
     let curl =
         format!("#!/usr/bin/env bash\nexec /usr/bin/curl \"${{@/#{published}/{}}}\" --proto =http\n", releases.base);
     let tool = |name: &str, text: &str| {
-        let path = releases.place.path().join("tools").join(name);
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+        executable(&releases.place.path().join("tools").join(name), text);
     };
     tool("curl", &curl);
     tool("gh", "#!/bin/sh\nexit 1\n");

@@ -195,7 +195,7 @@ async fn apply(forge: &Arc<Forge>, target: &Target, headers: &HeaderMap, spooled
         settings.push(("receive.denyNonFastForwards", "true".into()));
     }
     if forge.temper.is(Mood::LargeFiles) {
-        settings.push(("core.hooksPath", hooks(forge.git.folder())?.into_os_string()));
+        settings.push(("core.hooksPath", hooks(forge.git.folder()).await?.into_os_string()));
     }
     set(&mut service, settings);
     let mut child = spawn(service)?;

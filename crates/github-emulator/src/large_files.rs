@@ -3,9 +3,10 @@
 
 use std::{
     fs, io,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
+
+use tokio::process::Command;
 
 /// The script of the hook. It reads the pushed objects before any ref moves; git passes its output on as `remote:`.
 const PRE_RECEIVE: &str = r#"#!/bin/sh
@@ -24,14 +25,22 @@ exit 1
 "#;
 
 /// The folder of the hook, made below `folder`.
-pub(super) fn hooks(folder: &Path) -> io::Result<PathBuf> {
+pub(super) async fn hooks(folder: &Path) -> io::Result<PathBuf> {
     let hooks = folder.join("hooks");
     let hook = hooks.join("pre-receive");
     if !hook.exists() {
         fs::create_dir_all(&hooks)?;
-        let new = tempfile::NamedTempFile::new_in(&hooks)?.into_temp_path();
-        fs::write(&new, PRE_RECEIVE)?;
-        fs::set_permissions(&new, fs::Permissions::from_mode(0o755))?;
+        let [text, new] = [(); 2].map(|()| tempfile::NamedTempFile::new_in(&hooks).map(|file| file.into_temp_path()));
+        let (text, new) = (text?, new?);
+        fs::write(&text, PRE_RECEIVE)?;
+        // Another process writes what is run: a git that is started while this one has the file open to write has it open,
+        // too, and what is open to write cannot be run.
+        #[expect(clippy::disallowed_methods, reason = "this crate depends on no other crate of the workspace")]
+        let mut install = Command::new("install");
+        let made = install.args(["-m", "755"]).args([&text, &new]).status().await?;
+        if !made.success() {
+            return Err(io::Error::other(format!("`install` of git's hook ended with {made}")));
+        }
         // Whole or not at all: another push may be about to run it.
         fs::rename(&new, &hook)?;
     }

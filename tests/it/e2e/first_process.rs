@@ -1,10 +1,10 @@
 //! Hob as the first process of a container, without an init beside it.
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use hob_domain::State;
 
-use crate::harness::World;
+use crate::harness::{World, executable};
 
 /// Makes a new process namespace, whose process 1 is the following command.
 const AS_FIRST: &str = "exec bwrap --dev-bind / / --unshare-pid --proc /proc --as-pid-1 --die-with-parent -- \"$@\"";
@@ -21,8 +21,7 @@ async fn what_loses_its_parent_is_reaped_and_the_work_is_done() {
     let world = World::fixing().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let git = world.dir().join("leaving-git");
-    fs::write(&git, LEAVING).unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&git, LEAVING);
     let git = format!("testing.workspace.git={}", git.display());
     let flags = [
         "--set",

@@ -8,7 +8,7 @@ use hob_domain::State;
 use hob_worker::{RunLimits, run_once};
 
 use crate::{
-    harness::{Builder, Ended, PYTHON, World, needs, script},
+    harness::{Builder, Ended, PYTHON, World, executable, needs, script},
     models,
 };
 
@@ -243,7 +243,7 @@ async fn work_that_may_not_be_published_is_kept_and_done_once() {
 /// A program that the owner of the settings wrote.
 fn own_program(folder: &std::path::Path, name: &str, text: &str, mode: u32) -> String {
     let file = folder.join(name);
-    std::fs::write(&file, text).unwrap();
+    executable(&file, text);
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     file.display().to_string()
 }

@@ -1,12 +1,12 @@
 //! The real program, stopped and killed in the middle of its work.
 
-use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
+use std::{fs, time::Duration};
 
 use hob_domain::State;
 use hob_worker::RunLimits;
 use rustix::process::Signal;
 
-use crate::harness::{Gate, World, skipped};
+use crate::harness::{Gate, World, script, skipped};
 
 /// Requirement A9.
 #[tokio::test]
@@ -51,8 +51,7 @@ async fn a_second_signal_ends_the_program_at_once() {
     world.asks("Make done.txt", "").await;
     let git = world.dir().join("hanging-git");
     let waits = Gate::before("").replace("{DIR}", &world.dir().display().to_string());
-    fs::write(&git, format!("#!/bin/sh\ncase \"$*\" in *push*) {waits};; esac\nexec git \"$@\"\n")).unwrap();
-    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).unwrap();
+    script(&git, &format!("case \"$*\" in *push*) {waits};; esac\nexec git \"$@\""));
     let hob = world.starts_hob(&["run", "--set", &format!("testing.workspace.git={}", git.display())]).await;
     gate.reached().await;
     hob.gets(Signal::TERM);

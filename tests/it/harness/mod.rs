@@ -34,6 +34,6 @@ pub(crate) use receiver::{Receiver, WEBHOOK_SECRET};
 pub(crate) use redacted::redacted;
 pub(crate) use replies::Replies;
 pub(crate) use sandboxed::{launcher, processes_in, sandbox, strict_fence};
-pub(crate) use script::script;
+pub(crate) use script::{executable, script};
 pub(crate) use virtual_time::in_virtual_time;
 pub(crate) use world::{Builder, World, claim, repo, repo_on_forge, run};

@@ -166,8 +166,7 @@ async fn a_commit_that_hangs_or_crashes_takes_nothing_else_along() {
     fs::write(checkout.folder().join("new.txt"), "two\n").unwrap();
     let works = |script: &str| {
         let program = yard.home.path().join("committer");
-        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        crate::harness::script(&program, script);
         Sandbox::new(Tier::None, program, Limits::default())
     };
     let identity = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
