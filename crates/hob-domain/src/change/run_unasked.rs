@@ -8,7 +8,7 @@
 use crate::Diff;
 
 /// Names of such files, in lower case, in any folder.
-const FILES: [&str; 140] = [
+const FILES: [&str; 142] = [
     // What a build, an installation, a test or an interpreter runs before anything else.
     "action.yaml",
     "action.yml",
@@ -143,6 +143,8 @@ const FILES: [&str; 140] = [
     "kustomization.yml",
     "procfile",
     "pulumi.yaml",
+    "readthedocs.yaml",
+    "readthedocs.yml",
     "serverless.yml",
     "skaffold.yaml",
     "terragrunt.hcl",

@@ -22,8 +22,10 @@ pub(crate) fn body(api: Api, ask: Ask) -> &'static Shape {
 /// Headers that pass. Content type, encoding and sign-in are Hob's own.
 pub(crate) const HEADERS: [&str; 5] = ["accept", "user-agent", "x-app", "anthropic-version", "anthropic-beta"];
 
-/// Beta flags of Anthropic's that pass. None lets the service reach the network.
-pub(crate) const BETAS: [&str; 27] = [
+/// Beta flags of Anthropic's that pass. None lets the service reach the network, nor bills another model or speed. Each is in the
+/// list of Anthropic's client (`anthropic` 2.14.0 of PyPI, `types/anthropic_beta_param.py`) or in the program of Claude Code
+/// 2.1.197.
+pub(crate) const BETAS: [&str; 25] = [
     "advanced-tool-use-2025-11-20",
     "cache-diagnosis-2026-04-07",
     "claude-code-20250219",
@@ -36,7 +38,6 @@ pub(crate) const BETAS: [&str; 27] = [
     "extended-cache-ttl-2025-04-11",
     "fine-grained-tool-streaming-2025-05-14",
     "interleaved-thinking-2025-05-14",
-    "max-tokens-3-5-sonnet-2024-07-15",
     "mid-conversation-system-2026-04-07",
     "oauth-2025-04-20",
     "output-128k-2025-02-19",
@@ -49,7 +50,6 @@ pub(crate) const BETAS: [&str; 27] = [
     "thinking-token-count-2026-05-13",
     "token-counting-2024-11-01",
     "token-efficient-tools-2025-02-19",
-    "tool-examples-2025-10-29",
     "tool-search-tool-2025-10-19",
 ];
 
