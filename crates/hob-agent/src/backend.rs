@@ -20,7 +20,8 @@ use tokio::{sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Approval,
+    Advance, Approval,
+    noted::Noted,
     reached::Reached,
     session::{Session, SessionEvent},
     steering::Steering,
@@ -76,6 +77,8 @@ pub struct RunContext {
     pub(super) bill: Spend,
     /// The spend of earlier tries, if the run is retried.
     before: Spend,
+    /// Where it asks before it spends; `None` if there is no ledger.
+    advances: Option<mpsc::Sender<Advance>>,
     alive: Arc<Mutex<Instant>>,
     lines: Arc<Mutex<Lines>>,
 }
@@ -92,7 +95,7 @@ impl RunContext {
         let (approval, session, steering) = (Approval::Nobody, Session::default(), Steering::default());
         let (bill, before) = (Spend::default(), Spend::default());
         let lines = Arc::new(Mutex::new(Lines { began: Instant::now(), said: 0, left_out: 0 }));
-        let (tools, reached) = (None, Reached::default());
+        let (tools, reached, advances) = (None, Reached::default(), None);
         Self {
             cancel,
             progress,
@@ -105,6 +108,7 @@ impl RunContext {
             tools,
             bill,
             before,
+            advances,
             alive,
             lines,
         }
@@ -122,10 +126,10 @@ impl RunContext {
         Self { steering, ..self }
     }
 
-    /// The same run, with the bill when it begins.
+    /// The same run, with the bill when it begins; before it spends, it asks `advances`.
     #[must_use]
-    pub fn billed(self, bill: Spend) -> Self {
-        Self { bill, ..self }
+    pub fn billed(self, bill: Spend, advances: mpsc::Sender<Advance>) -> Self {
+        Self { bill, advances: Some(advances), ..self }
     }
 
     /// The same run, recorded in `session`.
@@ -138,6 +142,11 @@ impl RunContext {
     pub(super) fn again(&self, cancel: CancellationToken, before: Spend) -> Self {
         let alive = Arc::new(Mutex::new(Instant::now()));
         Self { cancel, before, alive, ..self.clone() }
+    }
+
+    /// Where its spending is noted.
+    pub(crate) fn noted(&self) -> Noted {
+        Noted { session: self.session.clone(), bill: self.bill + self.before, advances: self.advances.clone() }
     }
 
     /// The context of one run of a program that investigates: `cancel` ends it, and it calls Hob's tools through

@@ -3,7 +3,7 @@
 //! - Flow: settings and variables make [`EgressRules`]; a run opens its [`RunEgress`], gives its programs the
 //!   variables, addresses and network of it, and works beside it.
 //! - Guarantees: a program never gets a key that has a route, but a placeholder and the route's address. The most that a
-//!   request can cost is taken out of the budget, and noted in the session, before it is sent; the run ends with its budget,
+//!   request can cost is taken out of the budget, and noted in session and ledger, before it is sent; the run ends with its budget,
 //!   and with the proxy.
 //! - Caveats: a key without a route reaches the program if the program could use it: with an open network or listed
 //!   hosts.
@@ -24,9 +24,8 @@ use url::Url;
 use crate::{
     AgentError, RunContext,
     measured::{Measured, Prices, measured},
-    noted::noting,
+    noted::Noted,
     report::{needs_human, unfinished},
-    session::Session,
 };
 
 /// The placeholder that a program gets instead of a key.
@@ -254,7 +253,7 @@ impl EgressRules {
     pub(crate) async fn open(&self, context: &RunContext, request: &RunRequest) -> Result<RunEgress, AgentError> {
         let limits = Limits { usd_micros: request.usd_micros, tokens: request.tokens };
         let answering = Answering { tools: context.tools.clone(), on_line: Some(context.reached.counting()) };
-        let place = Place { sandbox: &context.sandbox, cancel: &context.cancel, session: &context.session };
+        let place = Place { sandbox: &context.sandbox, cancel: &context.cancel, noted: context.noted() };
         self.open_answering(answering, place, limits).await
     }
 
@@ -268,7 +267,7 @@ impl EgressRules {
         cancel: &CancellationToken,
         limits: Limits,
     ) -> Result<RunEgress, AgentError> {
-        let place = Place { sandbox, cancel, session: &Session::default() };
+        let place = Place { sandbox, cancel, noted: Noted::default() };
         self.open_answering(Answering::default(), place, limits).await
     }
 
@@ -278,7 +277,7 @@ impl EgressRules {
     async fn open_answering(
         &self,
         Answering { tools, on_line }: Answering,
-        Place { sandbox, cancel, session }: Place<'_>,
+        Place { sandbox, cancel, noted }: Place<'_>,
         Limits { usd_micros, tokens }: Limits,
     ) -> Result<RunEgress, AgentError> {
         let (is_closed, routes) = (is_closed(sandbox), self.routes());
@@ -299,7 +298,7 @@ impl EgressRules {
         let settings = self.models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
         let prices = Prices::new(settings, routes.iter().map(|(_, route)| route));
         let known = prices.clone();
-        let budget = Some(noting(Budget::new(usd_micros, move |model| known.get(model)), session));
+        let budget = Some(noted.in_budget(Budget::new(usd_micros, move |model| known.get(model))));
         let (socket, listen) = if is_closed {
             boxed(sandbox)?;
             let folder = tempfile::Builder::new().prefix("hob-").tempdir().map_err(broken)?;
@@ -376,7 +375,7 @@ fn broken(error: std::io::Error) -> AgentError {
 struct Place<'a> {
     sandbox: &'a Sandbox,
     cancel: &'a CancellationToken,
-    session: &'a Session,
+    noted: Noted,
 }
 
 /// The limits on a run's use of models; `None` means no limit.

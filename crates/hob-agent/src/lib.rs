@@ -34,6 +34,7 @@ pub use executor::Executor;
 pub use home::Home;
 pub use narrowed::NarrowedAgent;
 pub use native::{Comparison, Difference, NativeAgent, Replayed, ServerLook, compare, look_at_servers};
+pub use noted::Advance;
 pub use reached::{Reached, Traffic};
 pub use recipe::RecipeAgent;
 pub use registry::{AgentParts, Registry, variables_of_agents};

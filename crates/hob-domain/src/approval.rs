@@ -96,6 +96,7 @@ mod tests {
             nonce: Nonce::from("n"),
             duration: std::time::Duration::from_secs(60),
             skew: std::time::Duration::ZERO,
+            bill: None,
         };
         acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap()
     }

@@ -114,7 +114,7 @@ pub use issue::{
     follow::{concerns, follow},
     following::{FollowRules, Following, PlainComments},
     label_fights::{LabelFight, LabelFights, OthersDo},
-    lease::{Claimant, Held, Lost, acquire, first_record, held_by, released, remaining, renewed, still_mine},
+    lease::{Claimant, Held, Lost, acquire, counted, first_record, held_by, released, remaining, renewed, still_mine},
     notify_event::NotifyEvent,
     notify_rules::{NotifyRules, to_notify},
     outage::{Outage, Outages, ServiceOutage},

@@ -473,7 +473,8 @@ mod tests {
     fn record() -> Record {
         let (worker, nonce) = (WorkerId::from("w"), Nonce::from("n"));
         let (duration, skew) = (std::time::Duration::from_secs(60), std::time::Duration::ZERO);
-        acquire(None, IssueNumber(7), &Claimant { worker, nonce, duration, skew }, Timestamp::UNIX_EPOCH).unwrap()
+        acquire(None, IssueNumber(7), &Claimant { worker, nonce, duration, skew, bill: None }, Timestamp::UNIX_EPOCH)
+            .unwrap()
     }
 
     /// A record in which `profile` has worked by the choice `by`.

@@ -80,6 +80,11 @@ impl HeldLease {
         (spend != Spend::default()).then_some(UnwrittenSpend { generation: self.generation, written, spend })
     }
 
+    /// The bill that the ledger allows the holder to reach; `None` if it has no such limit yet.
+    pub fn may_reach(&self) -> Option<Spend> {
+        self.written().lease.and_then(|lease| lease.may_reach)
+    }
+
     /// The record as the ledger has it.
     pub(super) fn written(&self) -> Box<Record> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()

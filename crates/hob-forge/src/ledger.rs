@@ -14,7 +14,7 @@
 
 use hob_domain::{
     Claimant, Generation, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
-    released, renewed, still_mine,
+    counted, released, renewed, still_mine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +182,11 @@ impl Ledger<'_> {
     ) -> Result<HeldLease, ForgeError> {
         let now = self.forge.now();
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
-        let (record, sentence) = apply(&acquired, transition, now)?;
+        let left = seen.and_then(|entry| counted(&entry.record, &acquired));
+        let (record, mut sentence) = apply(&acquired, transition, now)?;
+        if let Some(left) = left {
+            sentence = format!("{left}; {sentence}");
+        }
         let tree = seen.map_or(tree, |entry| &entry.tree);
         let from = seen.map(|entry| &entry.commit);
         let holding = self.advance(from, tree, Box::new(record), &sentence, Share::Common).await?;

@@ -15,6 +15,7 @@ pub(super) fn record_at(state: State) -> Record {
         nonce: Nonce::from("1"),
         duration: Duration::from_secs(60),
         skew: Duration::from_secs(5),
+        bill: None,
     };
     let first = acquire(None, IssueNumber(1), &claimant, Timestamp::UNIX_EPOCH).unwrap();
     Record { state, attempts: Attempts { now: 1, ever: 1 }, ..first }

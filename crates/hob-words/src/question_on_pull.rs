@@ -89,7 +89,7 @@ mod tests {
     fn a_question_of_a_round_quotes_what_it_is_about_and_mentions_one_person() {
         let (worker, nonce) = (WorkerId::from("w"), Nonce::from("n"));
         let (duration, skew) = (std::time::Duration::from_secs(60), std::time::Duration::ZERO);
-        let claimant = Claimant { worker, nonce, duration, skew };
+        let claimant = Claimant { worker, nonce, duration, skew, bill: None };
         let record = acquire(None, IssueNumber(7), &claimant, Timestamp::UNIX_EPOCH).unwrap();
         let question = || BlockReason::Question { question: "By name or by date, @team?".to_owned() };
         let failed = || BlockReason::AgentFailed { failure: "exit code 3".to_owned() };

@@ -67,7 +67,8 @@ mod tests {
         let at = |seconds| Timestamp::UNIX_EPOCH + Duration::from_secs(seconds);
         let settings = hob_config::Settings::load(None, HashMap::new(), &[]).unwrap();
         let (rules, lease) = (settings.plan_rules(), settings.lease.duration);
-        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: settings.lease.skew };
+        let claimant =
+            Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: settings.lease.skew, bill: None };
         let held = acquire(None, IssueNumber(7), &claimant, at(0)).unwrap();
         let record = Record {
             state: State::Ready,

@@ -4,7 +4,9 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
-use hob_domain::{CommentId, Ending, FailureClass, LabelChange, Note, Receipt, State, Transition};
+use hob_domain::{
+    Claimant, CommentId, Ending, FailureClass, LabelChange, Note, Receipt, Record, Spend, State, Transition,
+};
 use hob_forge::{BaseBranch, ForgeError, HeldLease, Look, once};
 use hob_words::{STATUS_MARK, status_body};
 
@@ -25,14 +27,16 @@ pub(super) async fn acquire(
     transition: Transition,
 ) -> Result<HeldIssue, WorkError> {
     let Observed { issue, entry, .. } = observed;
-    let claimant = worker.claimant();
+    let dead = entry.as_ref().map(|entry| &entry.record).filter(|record| record.lease.is_some());
+    let bill = match dead {
+        Some(record) => Box::pin(bill_of_the_dead(worker, record)).await,
+        None => None,
+    };
+    let claimant = Claimant { bill, ..worker.claimant() };
     let acquired = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition);
     // Boxed, as are the others here: every action's future holds this one.
     let lease = Box::pin(acquired).await?;
     let held = HeldIssue::new(lease, issue, Arc::clone(base));
-    if entry.as_ref().is_some_and(|entry| entry.record.lease.is_some()) {
-        Box::pin(bill_what_the_dead_left(worker, &held)).await;
-    }
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != held.lease.record().state) {
         held.labels.presume(left);
@@ -40,18 +44,14 @@ pub(super) async fn acquire(
     Ok(held)
 }
 
-/// Bills what only the session of a worker that died counts: what its agent cost after its last heartbeat. The work may end
-/// without a run that opens the session again.
-async fn bill_what_the_dead_left(worker: &Worker, held: &HeldIssue) {
-    let (lease, repo) = (&held.lease, worker.forge.repo());
-    let Some(session) = lease.record().session else { return };
+/// The issue's bill with what an agent cost after its worker's last heartbeat, if this machine has the session of the worker that
+/// died. The work may end without a run that opens the session again.
+async fn bill_of_the_dead(worker: &Worker, record: &Record) -> Option<Spend> {
     // A worker that lived on after its lease counts its own.
-    if worker.spend_journal.has(lease.issue()).await {
-        return;
+    if worker.spend_journal.has(record.issue).await {
+        return Some(record.spend);
     }
-    if let Some(bill) = worker.children.executor.bill_left(&session, repo, lease.issue()).await {
-        lease.note(Note::Spend(bill.since(lease.record().spend))).await;
-    }
+    worker.children.executor.bill_left(record.session.as_ref()?, worker.forge.repo(), record.issue).await
 }
 
 /// Writes a transition to the ledger and shows it.

@@ -242,6 +242,7 @@ impl Worker {
             nonce: fresh_nonce(),
             duration: self.settings.lease.duration,
             skew: self.settings.lease.skew,
+            bill: None,
         }
     }
 

@@ -6,25 +6,26 @@ use std::time::Duration;
 use github_emulator::{Fault, What, When};
 use hob_domain::{BlockCode, State};
 
-use crate::harness::{Model, World};
+use crate::harness::{Builder, Model, World};
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// The time between two polls if each minute counts, and if hours go by.
 const STEP: Duration = Duration::from_secs(300);
 const STRIDE: Duration = Duration::from_secs(1_200);
 
-/// A world whose native agent asks `model`, with `jobs` issues at once.
-pub(super) async fn world(model: &Model, jobs: usize) -> World {
+/// A world whose native agent asks `model`.
+pub(super) fn asking(model: &Model) -> Builder {
     World::fixing()
         .agent("native-fixer", Model::agent())
         .set("agent", "native-fixer")
         .set("model.default", "openai/scripted")
         .set("testing.model.openai_base_url", &model.base)
         .set("testing.model.retries", "0")
-        .set("jobs", &jobs.to_string())
-        .set("limits.issues_per_hour", "100")
-        .start()
-        .await
+}
+
+/// It, with `jobs` issues at once.
+pub(super) async fn world(model: &Model, jobs: usize) -> World {
+    asking(model).set("jobs", &jobs.to_string()).set("limits.issues_per_hour", "100").start().await
 }
 
 async fn ask_for(world: &World, issues: usize) -> Vec<u64> {

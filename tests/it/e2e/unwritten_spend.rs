@@ -255,3 +255,48 @@ async fn the_tokens_of_each_turn_count_once() {
     assert_eq!((spend.input_tokens, spend.output_tokens, turns), (10 * turns, turns, 2));
     world.finish().await;
 }
+
+/// A worker with the model, which dies while its first request is answered.
+async fn dies_asking(world: &World, model: &Model) -> u64 {
+    model.holds();
+    let issue = world.asks("Make done.txt", "").await;
+    let dead = world.worker("dead").await;
+    tokio::select! {
+        _ = hob_worker::run_once(&dead, RunLimits::default()) => panic!("it was stopped"),
+        () = model.is_asked() => {}
+    }
+    drop(dead);
+    model.goes_on();
+    world.forge.advance(past_the_lease(world));
+    issue
+}
+
+/// Another machine has no session of the dead worker: what its request may have cost is in the ledger before it is sent.
+#[tokio::test]
+async fn what_a_worker_that_died_on_another_machine_may_have_spent_counts() {
+    for (tokens, part) in [(10_000_000, 2_000_000), (20_000, 9_999)] {
+        let model = Model::start().await;
+        let world = outages::asking(&model).set("budget.tokens", &tokens.to_string()).start().await;
+        let issue = dies_asking(&world, &model).await;
+        let allowed = world.record(issue).await.unwrap().lease.unwrap().may_reach.unwrap();
+        run(&world.worker("other").await).await;
+        let bill = world.record(issue).await.unwrap().spend;
+        assert_eq!((allowed.tokens(), bill.tokens()), (part, part + 22), "{:?}", world.failures());
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        let told = world.hob(&["history", &issue.to_string()]).await;
+        assert!(told.stdout.contains("added what the attempt of generation 1 spent: "), "{told:?}");
+        world.finish().await;
+    }
+}
+
+/// On its own machine its session has what the request could cost at most.
+#[tokio::test]
+async fn what_a_worker_that_died_on_this_machine_reserved_counts() {
+    let model = Model::start().await;
+    let world = outages::asking(&model).set("budget.tokens", "10000000").start().await;
+    let issue = dies_asking(&world, &model).await;
+    run(&world.worker("dead").await).await;
+    let bill = world.record(issue).await.unwrap().spend;
+    assert!((1_000..1_000_000).contains(&bill.tokens()), "{bill:?} {:?}", world.failures());
+    world.finish().await;
+}

@@ -159,7 +159,7 @@ impl Replay {
     /// A lease on issue 1; its commit is made up, and so is its ref if none was recorded.
     pub(super) async fn lease(&self) -> HeldLease {
         let hour = std::time::Duration::from_secs(3_600);
-        let claimant = Claimant { worker: "w1".into(), nonce: "n".into(), duration: hour, skew: hour };
+        let claimant = Claimant { worker: "w1".into(), nonce: "n".into(), duration: hour, skew: hour, bill: None };
         // The first answer tells the time, which a lease needs.
         self.forge.ledger().tip(IssueNumber(1)).await.unwrap();
         let tree = Sha::from("4b825dc642cb6eb9a060e54bf8d69288fbee4904");

@@ -268,6 +268,7 @@ impl World {
             nonce: format!("nonce-of-{name}").as_str().into(),
             duration: lease.duration,
             skew: lease.skew,
+            bill: None,
         }
     }
 

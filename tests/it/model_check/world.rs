@@ -113,7 +113,13 @@ fn worker() -> WorkerId {
 }
 
 pub(super) fn claimant(nonce: u8) -> Claimant {
-    Claimant { worker: worker(), nonce: Nonce(nonce.to_string()), duration: ticks(DURATION), skew: ticks(SKEW) }
+    Claimant {
+        worker: worker(),
+        nonce: Nonce(nonce.to_string()),
+        duration: ticks(DURATION),
+        skew: ticks(SKEW),
+        bill: None,
+    }
 }
 
 impl Rec {
@@ -145,6 +151,7 @@ impl Rec {
                 worker: worker(),
                 nonce: nonce(holder),
                 until: at(self.renewed) + ticks(DURATION),
+                may_reach: None,
             }),
             renewed_at: at(self.renewed),
             state: self.state,

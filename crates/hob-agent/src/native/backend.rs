@@ -34,7 +34,6 @@ use crate::{
         turns::Run,
         window::Window,
     },
-    noted::noting,
     report::report,
     session::{Line, SessionEvent},
 };
@@ -254,7 +253,7 @@ impl AgentBackend for NativeAgent {
         };
         let mut run = Run {
             model: Conversation::begin(&self.models, request.session.as_str())
-                .within(request.usd_micros, |budget| noting(budget, &context.session)),
+                .within(request.usd_micros, |budget| context.noted().in_budget(budget)),
             dialect,
             executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,

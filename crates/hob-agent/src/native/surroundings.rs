@@ -170,7 +170,7 @@ mod tests {
         let go = dir.path().join("go");
         std::fs::write(&go, "#!/bin/sh\necho no SDK >&2; exit 127\n").unwrap();
         std::fs::set_permissions(go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        // A script that was written just now may be "busy", which is no start, for as long as another test's child has it open.
+        // A script that was written just now may be "busy", and not start, for as long as another test's child has it open.
         std::os::unix::fs::symlink("/bin/true", dir.path().join("make")).unwrap();
         let environment = [("PATH".into(), dir.path().into())].into();
         let confined = Confined { plan: hob_sandbox::Sandbox::none().plan(), environment };

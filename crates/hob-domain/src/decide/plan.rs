@@ -501,6 +501,7 @@ mod tests {
             nonce: Nonce::from("n"),
             duration: Duration::from_secs(60),
             skew: Duration::from_secs(5),
+            bill: None,
         };
         let held = acquire(None, IssueNumber(1), &claimant, at(0)).unwrap();
         Record { state, ..released(&held, Nonce::from("m"), at(0)) }
@@ -584,7 +585,8 @@ mod tests {
     fn a_live_lease_keeps_every_action_away() {
         for state in State::ALL {
             let mut held = record(state);
-            held.lease = Some(crate::Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30) });
+            held.lease =
+                Some(crate::Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30), may_reach: None });
             let decision = decided(view(&["code"], Some(held)));
             assert!(matches!(decision, Decision::Wait(WaitReason::Held(_))), "{state}: {decision:?}");
         }
@@ -620,7 +622,8 @@ mod tests {
     #[test]
     fn what_a_dead_worker_had_not_shown_is_shown() {
         let left = |state| {
-            let lease = Lease { worker: WorkerId::from("dead"), nonce: Nonce::from("n"), until: at(0) };
+            let lease =
+                Lease { worker: WorkerId::from("dead"), nonce: Nonce::from("n"), until: at(0), may_reach: None };
             Record { lease: Some(lease), pull: PullLog::of(PullNumber(9)), ..record(state) }
         };
         let show = Decision::Act(Action::ShowState);
@@ -857,7 +860,7 @@ mod tests {
         let mut record = record(State::InReview);
         assert_eq!(unseen_in_review(&view_of(record.clone())), [review, line]);
         let held = Record {
-            lease: Some(Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30) }),
+            lease: Some(Lease { worker: "w".into(), nonce: "n".into(), until: at(NOW + 30), may_reach: None }),
             ..record.clone()
         };
         assert_eq!(unseen_in_review(&view_of(held)), [], "its holder sees it");

@@ -24,6 +24,7 @@ use std::time::Duration;
 use crate::{
     Approval, Attempts, CommandLog, Failure, Generation, HandOffLog, IssueNumber, LabelFights, Lease, Nonce,
     OwnComments, PullLog, RECORD_VERSION, Record, ReviewLog, Since, Spend, State, Taught, Timestamp, Work, WorkerId,
+    issue::unwritten::added,
 };
 
 /// A worker that wants a lease.
@@ -37,6 +38,9 @@ pub struct Claimant {
     pub duration: Duration,
     /// How far clocks may differ; this margin is added to the expiry.
     pub skew: Duration,
+    /// The issue's bill as this machine has it, if it has what a holder that died counted. `None`: the bill that the holder
+    /// was allowed to reach counts.
+    pub bill: Option<Spend>,
 }
 
 /// A lease that is not free.
@@ -83,12 +87,21 @@ pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, no
     next.version = RECORD_VERSION;
     next.nonce = claimant.nonce.clone();
     next.generation = Generation(next.generation.0 + 1);
-    let Claimant { worker, nonce, duration, .. } = claimant.clone();
+    let Claimant { worker, nonce, duration, bill, .. } = claimant.clone();
+    let dead = next.lease.take();
+    let bill = dead.and_then(|dead| bill.or(dead.may_reach)).unwrap_or_default();
+    next.spend = next.spend + bill.since(next.spend);
     // The forge's times have whole seconds.
     let until = now + Duration::from_secs(duration.as_secs());
-    next.lease = Some(Lease { worker, nonce, until });
+    next.lease = Some(Lease { worker, nonce, until, may_reach: None });
     next.renewed_at = now;
     Ok(next)
+}
+
+/// The sentence about what the holder before spent beyond the ledger's bill, if `acquired` counts some of it.
+pub fn counted(before: &Record, acquired: &Record) -> Option<String> {
+    let counted = acquired.spend.since(before.spend);
+    (counted != Spend::default()).then(|| added(before.generation, counted))
 }
 
 /// Whether the record at the tip still gives the lease to the holder of `mine`.
@@ -155,7 +168,7 @@ pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Sha;
+    use crate::{Sha, UnwrittenSpend};
 
     const DURATION: u64 = 60;
     const SKEW: u64 = 5;
@@ -177,6 +190,7 @@ pub(crate) mod tests {
             nonce: Nonce(nonce.to_string()),
             duration: Duration::from_secs(DURATION),
             skew: Duration::from_secs(SKEW),
+            bill: None,
         }
     }
 
@@ -190,6 +204,39 @@ pub(crate) mod tests {
         }
         let free = released(&first, Nonce::from("3"), at(1));
         assert_eq!(acquire(Some(&free), IssueNumber(1), &claimant(1, 4), at(1)).unwrap().generation, Generation(2));
+    }
+
+    #[test]
+    fn what_a_dead_holder_may_have_spent_counts_where_its_own_count_is_not() {
+        let usd = |usd_micros| Spend { usd_micros, ..Spend::default() };
+        let record = |lease: Option<Spend>| {
+            let held = acquire(None, IssueNumber(1), &claimant(0, 1), at(0)).unwrap();
+            let lease = held.lease.clone().map(|held| Lease { may_reach: lease, ..held });
+            Record { lease, spend: usd(5), ..held }
+        };
+        let free = Record { lease: None, ..record(None) };
+        for (tip, known, bill) in [
+            (record(Some(usd(9))), None, 9),
+            // Beyond it nothing was spent; a lower bill is the true one, and none goes down.
+            (record(Some(usd(9))), Some(7), 7),
+            (record(Some(usd(9))), Some(3), 5),
+            (record(Some(usd(4))), None, 5),
+            (record(None), None, 5),
+            (record(None), Some(8), 8),
+            // Its holder released it, and wrote what it spent.
+            (free, Some(8), 5),
+        ] {
+            let claimant = Claimant { bill: known.map(usd), ..claimant(1, 2) };
+            let taken = acquire(Some(&tip), IssueNumber(1), &claimant, at(1_000)).unwrap();
+            assert_eq!((taken.spend, taken.lease.as_ref().unwrap().may_reach), (usd(bill), None), "{tip:?}");
+            let sentence = counted(&tip, &taken);
+            let says = (bill > 5).then(|| format!("added what the attempt of generation 1 spent: $0.0001, 0 s"));
+            assert_eq!(sentence, says);
+            // What the holder has in its journal, because it lived on, is in that.
+            let late = UnwrittenSpend { generation: Generation(1), written: usd(5), spend: usd(2) };
+            let history = [(sentence.as_deref().unwrap_or("acquired"), &taken), ("renewed the lease", &tip)];
+            assert_eq!(late.missing(history).is_none(), bill > 5);
+        }
     }
 
     #[test]

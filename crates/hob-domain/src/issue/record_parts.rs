@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Finding, Generation, Lessons, Login, Nonce, Outage,
-    PersonsWork, PlanLog, Proof, Proposed, Remarks, Sha, Stopped, Timestamp, WithPeople, WorkerId,
+    PersonsWork, PlanLog, Proof, Proposed, Remarks, Sha, Spend, Stopped, Timestamp, WithPeople, WorkerId,
     change::envelope::readable,
 };
 
@@ -17,6 +17,10 @@ pub struct Lease {
     pub nonce: Nonce,
     /// When it ends without a renewal, by the forge's clock.
     pub until: Timestamp,
+    /// The bill that the holder may reach before it writes to the ledger again: no request to a model goes beyond it.
+    /// Should the holder die, it counts as spent on any machine that does not have the holder's own count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_reach: Option<Spend>,
 }
 
 impl Lease {

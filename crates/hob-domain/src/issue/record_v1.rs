@@ -78,6 +78,7 @@ fn lease(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
         worker: serde_json::from_value(holder["worker"].clone())?,
         nonce: serde_json::from_value(holder["nonce"].clone())?,
         until,
+        may_reach: None,
     };
     put(new, "lease", lease)
 }

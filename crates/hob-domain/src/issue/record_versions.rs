@@ -65,7 +65,7 @@ fn step(record: &Record, step: usize, n: usize) -> Record {
         Some(0) => released(record, nonce, at(n)),
         Some(1) => {
             let (duration, skew) = (std::time::Duration::from_secs(60), std::time::Duration::ZERO);
-            let claimant = Claimant { worker: WorkerId::from("w2"), nonce, duration, skew };
+            let claimant = Claimant { worker: WorkerId::from("w2"), nonce, duration, skew, bill: None };
             acquire(Some(record), IssueNumber(1), &claimant, at(n)).unwrap_or(next)
         }
         Some(note) => {

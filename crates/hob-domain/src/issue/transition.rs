@@ -234,6 +234,8 @@ pub enum Note {
     StatusComment(CommentId),
     /// What a run spent since the last note.
     Spend(Spend),
+    /// The bill that the attempt may reach before the next note of this kind is written.
+    MayReach(Spend),
     /// Work that passed its checks, so that the next attempt need not repeat it.
     Proven(Sha),
     /// How the attempt failed and on what work, as one hash.
@@ -323,6 +325,7 @@ impl Record {
         match note {
             Note::StatusComment(id) => self.comments.status = Some(id),
             Note::Spend(spend) => self.spend = self.spend + spend,
+            Note::MayReach(bill) => self.lease.iter_mut().for_each(|lease| lease.may_reach = Some(bill)),
             Note::Proven(head) => self.work.head = Some(head),
             Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),

@@ -26,6 +26,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
         active_profile::ActiveProfile,
+        advances::{QUEUE, advances},
         branch::{is_reviewed, keep},
         hearing::begin_to_hear,
         job::Job,
@@ -85,6 +86,7 @@ pub(super) async fn run_agent(
         session: active.session.clone(),
     });
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
+    let (wishes, asked) = mpsc::channel(QUEUE);
     // Dropped with the run, so that a run that ends early ends its children too.
     let cancel = worker.cancel.child_token();
     // `git` in the agent's folder reads objects that are Hob's.
@@ -99,7 +101,7 @@ pub(super) async fn run_agent(
     let context = RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), sandbox)
         .asking(worker.children.approval.clone())
         .hearing(job.held.steering.clone())
-        .billed(job.held.lease.record().spend);
+        .billed(job.held.lease.record().spend, wishes);
     let reached = context.reached.clone();
     let _ends_with_run = cancel.drop_guard();
     let ended = CancellationToken::new();
@@ -113,11 +115,12 @@ pub(super) async fn run_agent(
     };
     let run = run.instrument(span);
     let (news, steps) = watch::channel(None);
-    let (report, noted, (), ()) = tokio::join!(
+    let (report, noted, (), (), ()) = tokio::join!(
         run,
         show_progress(worker, job, lines, news),
         checkpoints(worker, job, &ended),
         Box::pin(follow_checklist(worker, job, steps)),
+        Box::pin(advances(worker, job, asked, &ended)),
     );
     for (host, Traffic { sent_bytes, received_bytes, refused }) in reached.hosts() {
         let (agent, session) = (active.loaded.name.clone(), request.run.clone());

@@ -12,6 +12,7 @@ use tracing::Instrument;
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
+        advances::allow_the_first,
         base::{base_instead, choose_base, no_such_base},
         branch::{keep_soon, step_aside, update_branch},
         end::{AttemptEnd, Attempted, Interrupt},
@@ -143,6 +144,7 @@ async fn work<'a>(
         branch: job.checkout.branch().to_string(),
         session: job.active.now().session.clone(),
     };
+    allow_the_first(job).await;
     transition(worker, held, start).await?;
     if answers_are_left {
         return Box::pin(resume_answers(worker, job)).await;

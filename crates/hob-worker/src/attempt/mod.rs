@@ -9,6 +9,7 @@
 //! leaves the lease to expire.
 
 mod active_profile;
+mod advances;
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;

@@ -19,12 +19,14 @@ use hob_words::{
     Findings, ReviewerParts, ReviewerReport, UnreadableFindings, evidence_table, reviewer_allowance, reviewer_brief,
 };
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
     WorkError, Worker,
     agent::build_narrowed,
     attempt::{
+        advances::{QUEUE, advances},
         agent_run::{PROGRESS_QUEUE, public_paths, show_progress, write_spend},
         branch::{is_reviewed, keep},
         end::{AttemptEnd, Interrupt},
@@ -191,21 +193,28 @@ async fn ask(worker: &Worker, job: &Job<'_>, proven: &Proven, reviewer: &Reviewe
     };
     worker.progress(job.number(), &format!("reviewing the work with `{}`", profile.name));
     let (sender, lines) = mpsc::channel::<Progress>(PROGRESS_QUEUE);
+    let ((wishes, asked), ended) = (mpsc::channel(QUEUE), CancellationToken::new());
     let cancel = worker.cancel.child_token();
     // It reads only the files of its checkout: no history, and nothing that the work fetched or left.
     let context =
-        RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), worker.children.sandbox.clone());
+        RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), worker.children.sandbox.clone())
+            .billed(job.held.lease.record().spend, wishes);
     let _ends_with_run = cancel.drop_guard();
     let span = tracing::error_span!("reviewer", run = %request.run, reviewer = %profile.name);
     let run = async {
         let report =
             worker.children.executor.run(profile.name.as_str(), narrowed.agent.as_ref(), &request, &context).await;
         drop(context);
+        ended.cancel();
         report
     };
     // Its checklist is not the work's.
     let (unseen, _) = watch::channel(None);
-    let (report, noted) = tokio::join!(run.instrument(span), show_progress(worker, job, lines, unseen));
+    let (report, noted, ()) = tokio::join!(
+        run.instrument(span),
+        show_progress(worker, job, lines, unseen),
+        Box::pin(advances(worker, job, asked, &ended)),
+    );
     let spend = report.as_ref().map_or(noted, |report| report.spend);
     job.with_reviews(|reviews| reviews.taken = reviews.taken + spend);
     job.held.lease.note(Note::Spend(spend.since(noted))).await;

@@ -68,7 +68,7 @@ mod tests {
     /// A blocked issue with two comments that changed last at second 100.
     fn view() -> IssueView {
         let lease = Duration::from_secs(300);
-        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: lease };
+        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: lease, bill: None };
         IssueView {
             number: IssueNumber(7),
             title: String::new(),
