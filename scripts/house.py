@@ -48,7 +48,7 @@ import tempfile
 import tomllib
 
 CEILINGS = {
-    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 20,
+    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 21,
     "settings": 122, "record-fields": 29, "words-for-users": 15000,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }

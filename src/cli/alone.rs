@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use hob_agent::{AgentBackend, Executor, RunContext, session::Sessions};
 use hob_config::{Settings, child_environment};
-use hob_domain::{Image, Outcome, Progress, RunId, RunPurpose, RunReport, RunRequest};
+use hob_domain::{Image, Outcome, Progress, RunId, RunPurpose, RunReport, RunRequest, Strain};
 use hob_forge::fresh_nonce;
 use hob_text::{rendered, terminal, title};
 use hob_words::{BriefParts, ReviewBrief, brief};
@@ -105,6 +105,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         investigation: None,
         hand_off_to: Vec::new(),
         images: task.images,
+        strain: Strain::Usual,
     })
 }
 

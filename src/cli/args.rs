@@ -149,6 +149,11 @@ pub(super) enum Command {
     /// List agents and profiles, run an agent by itself, investigate.
     #[command(subcommand)]
     Agent(AgentCommand),
+    /// List models with windows, efforts, prices and retirement dates.
+    ///
+    /// Configured models come first. Known models are from a table that Hob was built with; a model that it lacks works with what
+    /// the settings say, and within `budget.tokens` if it has no price.
+    Models,
     /// Evaluate an agent, the router or the reviewer.
     Eval(Box<EvalArgs>),
     /// Run the embedded forge by itself.

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Get started", &["rehearse", "init", "doctor"]),
     ("Work", &["run"]),
     ("Issues", &["status", "explain", "audit", "flakes", "verify", "answer", "approve", "pause", "resume", "cancel"]),
-    ("Advanced", &["session", "agent", "eval", "forge", "config", "completions"]),
+    ("Advanced", &["session", "agent", "models", "eval", "forge", "config", "completions"]),
 ];
 
 /// The whole command line, with the names that commands had before.
@@ -141,6 +141,7 @@ mod tests {
         Advanced:
           session      List, show, follow and replay the agents' sessions on this machine
           agent        List agents and profiles, run an agent by itself, investigate
+          models       List models with windows, efforts, prices and retirement dates
           eval         Evaluate an agent, the router or the reviewer
           forge        Run the embedded forge by itself
           config       Print the settings, or the JSON schema of a settings file
@@ -508,6 +509,14 @@ mod tests {
 
         Options:
           -h, --help  Print help
+
+        == hob models
+        List models with windows, efforts, prices and retirement dates
+
+        Usage: hob models
+
+        Options:
+          -h, --help  Print help (see more with '--help')
 
         == hob eval
         Evaluate an agent, the router or the reviewer

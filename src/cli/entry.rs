@@ -19,7 +19,7 @@ use crate::{
         exit::{Exit, code_of, fatal},
         explain, flakes, forge_serve,
         global_flags::global_flags_first,
-        init, investigate, json, log,
+        init, investigate, json, log, models,
         old_names::Invoked,
         output::{self, BAD, Unwritable, styled},
         rehearse, release, replay, routing, run,
@@ -164,6 +164,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Investigate(args)) => investigate::investigate(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Routing) => routing::routing(setup, shared).await,
+        Command::Models => models::models(&setup, &shared),
         Command::Eval(args) => match args.command {
             None => eval_tasks::run(setup, shared, args.tasks, screen).await,
             Some(EvalCommand::Run(args)) => eval_tasks::run(setup, shared, *args, screen).await,
@@ -197,6 +198,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Pause(_)
         | Command::Resume(_)
         | Command::Cancel(_)
+        | Command::Models
         | Command::Forge(_)
         | Command::Config(_)
         | Command::Completions(_) => false,

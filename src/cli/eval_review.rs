@@ -7,7 +7,7 @@ use hob_agent::{AgentParts, Executor, NarrowedAgent, Registry, RunContext, sessi
 use hob_config::child_environment;
 use hob_domain::{
     CatalogEntry, IssueNumber, Outcome, Profile, ProfileFiles, ProfileName, ProfileSource, RepoName, RunId, RunPurpose,
-    RunRequest, Spend,
+    RunRequest, Spend, Strain,
 };
 use hob_forge::fresh_nonce;
 use hob_text::terminal;
@@ -216,6 +216,7 @@ fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path)
         investigation: None,
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: Strain::Usual,
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use hob_agent::Executor;
 use hob_domain::{
-    FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest,
+    FailureClass, Outcome, RepoName, RunId, RunReport, RunRequest, Strain,
     investigation::{Case, CaseTemplate, EvidenceKind, Given, Investigation, IssueForm},
 };
 use hob_text::clip;
@@ -146,6 +146,7 @@ fn request(
         investigation: Some(begun.case.clone()),
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: Strain::Usual,
     })
 }
 

@@ -41,6 +41,7 @@ mod live;
 mod live_check;
 mod local;
 mod log;
+mod models;
 mod old_names;
 mod output;
 mod progress;

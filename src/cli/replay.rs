@@ -7,7 +7,7 @@ use hob_agent::{
     session::{Line, SessionEvent, Sessions},
 };
 use hob_config::child_environment;
-use hob_domain::{Outcome, RunRequest};
+use hob_domain::{Outcome, RunRequest, Strain};
 use hob_text::{count, terminal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -96,6 +96,7 @@ fn request(
         investigation: None,
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: Strain::Usual,
     }
 }
 

@@ -65,6 +65,7 @@ impl Bench {
             investigation: None,
             hand_off_to: Vec::new(),
             images: Vec::new(),
+            strain: hob_domain::Strain::Usual,
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

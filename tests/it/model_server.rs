@@ -100,7 +100,16 @@ async fn ask(
     tools: &Memoized<Vec<Tool>>,
 ) -> Result<ModelReply, ModelError> {
     let messages: Vec<_> = messages.iter().cloned().map(Memoized::from).collect();
-    client.complete(&ModelRequest { system: "The rules.", messages: &messages, tools, turn: 1, funds: None }).await
+    client
+        .complete(&ModelRequest {
+            system: "The rules.",
+            messages: &messages,
+            tools,
+            turn: 1,
+            funds: None,
+            strain: hob_domain::Strain::Usual,
+        })
+        .await
 }
 
 fn user(text: &str) -> Message {

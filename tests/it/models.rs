@@ -27,6 +27,7 @@ mod fallback;
 mod images;
 mod openai;
 mod responses;
+mod strict;
 
 /// The server's answer to one request.
 pub(crate) enum Answer {
@@ -155,7 +156,14 @@ async fn answer(
 async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
     let (messages, tools) = conversation();
     client
-        .complete(&ModelRequest { system: "the rules", messages: &messages, tools: &tools, turn: 2, funds: None })
+        .complete(&ModelRequest {
+            system: "the rules",
+            messages: &messages,
+            tools: &tools,
+            turn: 2,
+            funds: None,
+            strain: hob_domain::Strain::Usual,
+        })
         .await
 }
 

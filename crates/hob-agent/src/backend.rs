@@ -238,6 +238,11 @@ pub trait AgentBackend: Send + Sync {
     /// [`AgentError`] says what is missing.
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError>;
 
+    /// What people should know of its models: that one is not known, or retires soon.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether it can investigate: keep a record, and end with a conclusion.
     fn investigates(&self) -> bool {
         false
@@ -275,7 +280,7 @@ pub struct Machine<'a> {
     pub environment: &'a Environment,
     /// The sandbox of its children.
     pub sandbox: &'a Sandbox,
-    /// Whether runs have a budget of money.
+    /// Whether runs have a budget of money, and none of tokens that would hold a model without a price.
     pub costs_count: bool,
 }
 

@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, path::PathBuf, str::FromStr, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::{
+    Effort, PriceSettings, duration,
+    known_models::{known_model, undated},
+};
 
 /// Settings of the models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,11 +24,11 @@ pub struct ModelSettings {
     pub anthropic_base_url: Option<String>,
     /// The interface for `openai/MODEL`. `None` for responses at OpenAI's own address, and chat completions elsewhere.
     pub openai_interface: Option<OpenAiInterface>,
-    /// How much a model thinks. `None` for its service's default.
+    /// How much a model thinks. `None` for what its vendor recommends.
     pub effort: Option<Effort>,
     /// Whether a model is shown the images of an issue.
     pub images: ImageUse,
-    /// Tokens in one reply, not counting its thinking if `effort` is set.
+    /// Tokens in one reply, not counting its thinking.
     pub max_output_tokens: u32,
     /// Deadline of a connection attempt.
     #[serde(with = "duration")]
@@ -42,7 +45,7 @@ pub struct ModelSettings {
     /// The longest wait before a retry; if the service asks for more, the run is handed back instead.
     #[serde(with = "duration")]
     pub backoff_max: Duration,
-    /// Prices by `anthropic/MODEL` or `openai/MODEL`. A dated snapshot has the price of its model.
+    /// Prices by `anthropic/MODEL` or `openai/MODEL`, instead of the known ones. A dated snapshot has the price of its model.
     pub prices: BTreeMap<String, PriceSettings>,
 }
 
@@ -77,58 +80,6 @@ pub enum OpenAiInterface {
     Chat,
 }
 
-/// How much a model thinks before it answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effort {
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// As much as the model can.
-    Max,
-}
-
-impl std::fmt::Display for Effort {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Max => "max",
-        })
-    }
-}
-
-impl Effort {
-    /// Tokens of thinking that a reply has room for in addition to its words.
-    pub fn room(self) -> u32 {
-        match self {
-            Self::Low => 4_096,
-            Self::Medium => 8_192,
-            Self::High => 16_384,
-            Self::Max => 32_768,
-        }
-    }
-
-    /// OpenAI's word for it. `xhigh` came after GPT-5.1 (OpenAI's "Reasoning models" guide, read 2026-11); earlier
-    /// models get `high`.
-    pub fn openai(self, model: &str) -> &'static str {
-        let older = ["gpt-5.1-codex-max", "gpt-5.1", "gpt-5-", "o1", "o3", "o4"];
-        let knows_xhigh = model.starts_with("gpt-")
-            && model != "gpt-5"
-            && older.iter().find(|name| model.starts_with(**name)).is_none_or(|name| *name == "gpt-5.1-codex-max");
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::Max if knows_xhigh => "xhigh",
-            Self::High | Self::Max => "high",
-        }
-    }
-}
-
 /// Whether models are shown the images of an issue.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,86 +94,35 @@ pub enum ImageUse {
 }
 
 impl ImageUse {
-    /// Whether the model of this name is shown images. Source: the vendors' lists of models, read 2026-11.
+    /// Whether the model of this name is shown images. Open models that see often say so in their names.
     pub fn sees(self, model: &str) -> bool {
         let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
-        let families =
-            ["claude-", "gpt-4o", "gpt-4.1", "gpt-5", "gpt-6", "o1", "o3", "o4-", "gemini-", "pixtral", "llava"];
-        // The text-only models of these families.
-        let blind = ["claude-2", "claude-instant", "o1-mini", "o1-preview", "o3-mini"];
         match self {
             Self::Always => true,
             Self::Never => false,
-            Self::Auto => {
-                let is_of = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
-                is_of(&families) && !is_of(&blind) || name.contains("-vl") || name.contains("vision")
-            }
+            Self::Auto => match known_model(model) {
+                Some(known) => known.images,
+                None => ["-vl", "vision", "llava", "pixtral"].iter().any(|sign| name.contains(sign)),
+            },
         }
     }
 }
 
 impl ModelSettings {
-    /// The price of `model`: its own entry, or the longest one that it is a dated snapshot of.
+    /// The price of `model`: that of the settings for it or for what it is a dated snapshot of, otherwise the known one.
     pub fn price(&self, model: &ModelName) -> Option<PriceSettings> {
         self.price_of(&model.to_string())
     }
 
     /// The same for a model by its name in the prices.
     pub fn price_of(&self, name: &str) -> Option<PriceSettings> {
-        let snapshot_of = |key: &str| {
-            let tail = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
-            tail.is_some_and(|tail| tail == "latest" || is_date(tail))
-        };
-        let known = self.prices.get(name).or_else(|| {
-            let snapshots = self.prices.iter().filter(|(key, _)| snapshot_of(key));
-            snapshots.max_by_key(|(key, _)| key.len()).map(|(_, price)| price)
-        });
-        known.copied()
+        self.own_price(name).or_else(|| known_model(name)?.price)
     }
-}
 
-/// Whether a model's snapshot is named so: `20250807`, or `2025-08-07`. `4-1` is the version of another model.
-fn is_date(text: &str) -> bool {
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = text.split('-').collect();
-    match parts.as_slice() {
-        [date] => date.len() == 8 && digits(date),
-        [year, month, day] => {
-            [(year, 4), (month, 2), (day, 2)].iter().all(|(part, of)| part.len() == *of && digits(part))
-        }
-        _ => false,
+    /// The price that the settings have.
+    pub fn own_price(&self, name: &str) -> Option<PriceSettings> {
+        self.prices.get(name).or_else(|| self.prices.get(undated(name)?)).copied()
     }
-}
-
-/// The price of a model, in US dollars for a million tokens.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PriceSettings {
-    /// Tokens sent.
-    #[serde(deserialize_with = "dollars")]
-    pub input: f64,
-    /// Tokens produced.
-    #[serde(deserialize_with = "dollars")]
-    pub output: f64,
-    /// Tokens sent that the service had cached. `None` for the price of `input`.
-    #[serde(default, deserialize_with = "some_dollars")]
-    pub cached_input: Option<f64>,
-    /// Tokens sent that the service put into its cache. `None` for the price of `input`.
-    #[serde(default, deserialize_with = "some_dollars")]
-    pub cache_write: Option<f64>,
-}
-
-/// A price below zero would let a budget grow.
-fn dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    checked(f64::deserialize(deserializer)?)
-}
-
-fn some_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    Option::deserialize(deserializer)?.map(checked).transpose()
-}
-
-fn checked<E: Error>(price: f64) -> Result<f64, E> {
-    if price.is_finite() && price >= 0.0 { Ok(price) } else { Err(E::custom("a price is a number from 0 up")) }
 }
 
 /// A model's name, including the service.
@@ -280,26 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn the_most_effort_is_what_the_model_knows() {
-        for (model, word) in [
-            ("gpt-5", "high"),
-            ("gpt-5-mini", "high"),
-            ("gpt-5.1", "high"),
-            ("gpt-5.1-codex-max", "xhigh"),
-            ("gpt-5.2", "xhigh"),
-            ("o4-mini", "high"),
-            ("qwen3-coder", "high"),
-        ] {
-            assert_eq!((Effort::Max.openai(model), Effort::Low.openai(model)), (word, "low"), "{model}");
-        }
-    }
-
-    #[test]
-    fn models_that_see_are_known_by_their_names() {
+    fn models_that_see_are_known_or_say_so() {
         for (model, sees) in [
             ("anthropic/claude-sonnet-4-5", true),
             ("anthropic/claude-2.1", false),
             ("openai/gpt-5-mini", true),
+            ("openai/gpt-6-sol", true),
+            ("openai/gpt-6.2", false),
             ("openai/o3-mini", false),
             ("openai/qwen/qwen3-vl-8b", true),
             ("openai/qwen3-coder", false),
@@ -310,39 +197,30 @@ mod tests {
         assert!(ImageUse::Always.sees("openai/x") && !ImageUse::Never.sees("openai/gpt-5"));
     }
 
-    #[test]
-    fn a_price_is_a_number_from_zero_up() {
-        assert!(toml::from_str::<PriceSettings>("input = 0\noutput = 1.5").is_ok());
-        for bad in [
-            "input = -1\noutput = 1",
-            "input = 1\noutput = nan",
-            "input = 1\noutput = 1\ncached_input = -0.1",
-            "input = 1",
-        ] {
-            assert!(toml::from_str::<PriceSettings>(bad).is_err(), "{bad}");
-        }
-    }
-
     /// Attack corpus K140.
     #[test]
     fn a_snapshot_has_the_price_of_its_model() {
         let mut settings = ModelSettings::default();
-        for (name, input) in [("openai/gpt-5", 1.25), ("openai/gpt-5-mini", 0.25)] {
+        for (name, input) in [("openai/gpt-5", 7.25), ("openai/my", 0.25)] {
             settings.prices.insert(name.into(), PriceSettings { input, ..PriceSettings::default() });
         }
         for (name, input) in [
-            ("gpt-5", Some(1.25)),
-            ("gpt-5-2025-08-07", Some(1.25)),
+            ("gpt-5", Some(7.25)),
+            ("gpt-5-2025-08-07", Some(7.25)),
+            ("gpt-5-20250807", Some(7.25)),
+            ("gpt-5-latest", Some(7.25)),
+            ("my-2025-08-07", Some(0.25)),
+            // The known ones.
+            ("gpt-5-mini", Some(0.25)),
             ("gpt-5-mini-2025-08-07", Some(0.25)),
-            ("gpt-5-20250807", Some(1.25)),
-            ("gpt-5-latest", Some(1.25)),
+            ("gpt-5-pro", Some(15.0)),
             ("gpt-5-1", None),
             ("gpt-5-4-1", None),
             ("gpt-5-2025-08", None),
             ("gpt-5-2025-08-07-1", None),
             ("gpt-5-", None),
-            ("gpt-5-pro", None),
             ("gpt-50", None),
+            ("my-2", None),
         ] {
             assert_eq!(settings.price(&ModelName::OpenAi(name.into())).map(|price| price.input), input, "{name}");
         }

@@ -177,7 +177,7 @@ pub use routing::{
     QUESTION_SYSTEM, RouteChoice, RoutedText, Router, Routing, RoutingOverview, RoutingRules, Scored, decide_agent,
     evaluate, missed, routing_is_off, routing_overview,
 };
-pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest};
+pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest, Strain};
 pub use state::{Recovery, State};
 pub use who_works::{
     Brings, Cause, Choice, Claims, Named, PersonalChoice, RouterInput, Unusable, Works, model_question,

@@ -36,6 +36,26 @@ impl RunPurpose {
     }
 }
 
+/// How hard the work of a run has turned out to be.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Strain {
+    /// Nothing speaks for more thinking than usual.
+    #[default]
+    Usual,
+    /// An earlier try failed, or the router calls the issue hard.
+    Hard,
+}
+
+impl Strain {
+    /// The complexity, of 10, from which the router calls an issue hard.
+    const HARD: u8 = 7;
+
+    /// Of work of which these many checks, or an earlier attempt, failed, and of the complexity that the router told.
+    pub fn of(failed_checks: usize, last_failure: Option<&str>, complexity: u8) -> Self {
+        if failed_checks > 0 || last_failure.is_some() || complexity >= Self::HARD { Self::Hard } else { Self::Usual }
+    }
+}
+
 /// A task for an agent. It contains no token and no path to Hob's own git directory.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
@@ -75,6 +95,8 @@ pub struct RunRequest {
     pub hand_off_to: Vec<HandOffTarget>,
     /// Images that belong to the task, for a model that takes images.
     pub images: Vec<Image>,
+    /// How hard it is.
+    pub strain: Strain,
 }
 
 /// How a run ended, as far as the work is concerned.

@@ -12,6 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use hob_config::known_model;
 
 use crate::{
     json::Json,
@@ -19,7 +20,7 @@ use crate::{
     vendor::Api,
 };
 
-/// Tokens produced by a model whose limit is not known.
+/// Tokens produced by a model whose limit is not known: that of current models, except of Google's latest.
 const OUTPUT_MAX: u64 = 131_072;
 /// Tokens that a service adds to a request by itself: its own instructions for tools and formats.
 const OVERHEAD: u64 = 1_024;
@@ -34,21 +35,6 @@ const BODIES: usize = 4;
 const BODY_MAX: usize = 8 << 20;
 /// Bytes that are compared at once.
 const STEP: usize = 4_096;
-
-/// Tokens that models produce at most, by the beginning of their names; the first that fits counts. Source: LiteLLM's table of
-/// models, version 1.110.2. Anthropic's requests always have a limit.
-const OUTPUT_LIMITS: [(&str, u64); 10] = [
-    ("gpt-4o", 16_384),
-    ("gpt-4.1", 32_768),
-    ("o1", 100_000),
-    ("o3", 100_000),
-    ("o4", 100_000),
-    ("gpt-5-pro", 272_000),
-    ("gpt-5", 128_000),
-    ("gemini-2.0", 8_192),
-    ("gemini-4", 1_048_576),
-    ("gemini-", 65_536),
-];
 
 /// Bounds requests, and remembers what services counted of earlier ones.
 #[derive(Debug, Default)]
@@ -185,10 +171,11 @@ fn output(model: &str, json: &Json<'_>) -> u64 {
         let found = [Some(json), inner].into_iter().flatten().filter_map(|place| place.get(name));
         found.filter_map(Json::number).max()
     };
-    let limit = LIMITS.into_iter().filter_map(number).max().unwrap_or_else(|| {
-        let name = model.rsplit('/').next().unwrap_or(model);
-        OUTPUT_LIMITS.iter().find(|(start, _)| name.starts_with(start)).map_or(OUTPUT_MAX, |(_, limit)| *limit)
-    });
+    let limit = LIMITS
+        .into_iter()
+        .filter_map(number)
+        .max()
+        .unwrap_or_else(|| known_model(model).map_or(OUTPUT_MAX, |known| known.output));
     let answers = ["n", "best_of", "candidateCount", "candidate_count"].into_iter().filter_map(number).max();
     limit.saturating_mul(answers.unwrap_or(1).max(1))
 }
@@ -239,6 +226,8 @@ mod tests {
             ("openai/gpt-5", r#"{"max_tokens":300,"max_completion_tokens":400,"n":3}"#, 1_200),
             ("openai/gpt-5", "{}", 128_000),
             ("openai/gpt-4o-mini", r#"{"max_tokens":null}"#, 16_384),
+            ("gemini/gemini-4-argon", "{}", 1_048_576),
+            ("openai/gpt-5-other", "{}", OUTPUT_MAX),
             ("openai/scripted", "{}", OUTPUT_MAX),
             ("gemini/gemini-2.5-pro", r#"{"generationConfig":{"maxOutputTokens":9,"candidateCount":2}}"#, 18),
             ("anthropic/claude", r#"{"max_tokens":7}"#, 7),

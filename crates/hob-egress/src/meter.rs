@@ -332,7 +332,8 @@ mod tests {
 
     use super::*;
 
-    const PRICE: PriceSettings = PriceSettings { input: 1.0, output: 10.0, cached_input: None, cache_write: None };
+    const PRICE: PriceSettings =
+        PriceSettings { input: 1.0, output: 10.0, cached_input: None, cache_write: None, long: None };
 
     fn meter(usd_micros: u64) -> Meter {
         Meter::new(Budget::new(Some(usd_micros), |model| (model == "m").then_some(PRICE)))

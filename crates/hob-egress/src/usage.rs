@@ -3,7 +3,9 @@
 use hob_config::PriceSettings;
 use serde::{Deserialize, Serialize};
 
-/// The price of a token that is cached for an hour, in prices of a token sent, as in LiteLLM's table of models, version 1.110.2.
+// The factors are those of the table in hob-config: `scripts/models.py` fails where it has others.
+
+/// The price of a token that is cached for an hour, in prices of a token sent.
 const HOUR_BY_INPUT: f64 = 2.0;
 /// The same in prices of a token that is cached for five minutes, which is 1.25 times that of a token sent.
 const HOUR_BY_WRITE: f64 = 1.6;
@@ -29,10 +31,10 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// The cost of these tokens at ordinary prices, in millionths of a US dollar, rounded up. A price in dollars per million
-    /// tokens is also one in millionths of a dollar per token.
+    /// The cost of these tokens, of requests of ordinary length and tier, in millionths of a US dollar, rounded up. A price in
+    /// dollars per million tokens is also one in millionths of a dollar per token.
     pub fn cost(&self, price: &PriceSettings) -> u64 {
-        Bill::from(*self).cost(price)
+        Bill::from(*self).cost(&price.of_short())
     }
 
     /// The larger of each count.
@@ -110,9 +112,10 @@ impl From<Usage> for Bill {
 }
 
 impl Bill {
-    /// The cost, in millionths of a US dollar, rounded up.
+    /// The cost, in millionths of a US dollar, rounded up. A long request has the prices of long ones.
     pub fn cost(&self, price: &PriceSettings) -> u64 {
         let Usage { input, cached_input, cache_write, output } = self.usage;
+        let price = &price.of_request(input);
         let plain = input.saturating_sub(cached_input).saturating_sub(cache_write);
         let hour = self.hour_write.min(cache_write);
         let micros = plain as f64 * price.input
@@ -152,6 +155,11 @@ pub struct Most {
 impl Most {
     /// The most that it can cost, in millionths of a US dollar: every token sent at the highest price that it can have.
     pub fn cost(&self, price: &PriceSettings) -> u64 {
+        // It may be shorter than its most.
+        [price.of_short(), price.of_request(self.input)].iter().map(|price| self.cost_at(price)).fold(0, u64::max)
+    }
+
+    fn cost_at(&self, price: &PriceSettings) -> u64 {
         let hour = if self.hour { hour_price(price) } else { 0.0 };
         let each = [price.cached_input, price.cache_write].into_iter().flatten().fold(price.input.max(hour), f64::max);
         let micros = self.input as f64 * each + self.output as f64 * price.output;
@@ -177,10 +185,12 @@ fn micros_of(micros: f64, tier: ServiceTier) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use hob_config::LongPrices;
+
     use super::*;
 
     const PRICE: PriceSettings =
-        PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), cache_write: Some(3.75) };
+        PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), cache_write: Some(3.75), long: None };
 
     #[test]
     fn a_cached_token_costs_its_own_price() {
@@ -200,6 +210,19 @@ mod tests {
             assert_eq!(Bill { tier: ServiceTier::named(tier), ..bill }.cost(&PRICE), cost, "{tier}");
         }
         assert_eq!(Bill { searches_micros: 10_000, ..Bill::default() }.cost(&PRICE), 10_000);
+    }
+
+    #[test]
+    fn a_long_request_has_its_own_prices_for_all_its_tokens() {
+        let long = LongPrices { above: 999, input: 6.0, output: 22.5, cached_input: None, cache_write: None };
+        let price = PriceSettings { long: Some(long), ..PRICE };
+        let bill = |input| Bill::from(Usage { input, output: 10, ..Usage::default() });
+        assert_eq!((bill(999).cost(&price), bill(1_000).cost(&price)), (2_997 + 150, 6_000 + 225));
+        assert_eq!(bill(1_000).usage.cost(&price), 3_150, "many short ones");
+        let most = |input| Most { input, output: 10, ..Most::default() }.cost(&price);
+        assert_eq!((most(999), most(1_000)), (3_897, 6_225));
+        let cheaper = PriceSettings { long: Some(LongPrices { input: 0.1, output: 0.1, ..long }), ..PRICE };
+        assert_eq!(Most { input: 1_000, output: 10, ..Most::default() }.cost(&cheaper), 3_900);
     }
 
     #[test]

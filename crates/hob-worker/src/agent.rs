@@ -102,10 +102,11 @@ pub(super) async fn ask_model(
     registry.ask(model, system, question, counts_money(&worker.settings)).await
 }
 
-/// Whether a limit of money is set, so that a model's price has to be known.
+/// Whether a limit of money is set and none of tokens, so that a model's price has to be known.
 pub(super) fn counts_money(settings: &Settings) -> bool {
     let budgets = settings.budgets();
-    [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
+    budgets.issue.tokens.is_none()
+        && [budgets.attempt, budgets.issue, budgets.day].iter().any(|budget| budget.usd_micros.is_some())
 }
 
 fn not_built<T>(error: JoinError) -> Result<T, AgentError> {

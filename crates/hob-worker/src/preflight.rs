@@ -364,15 +364,13 @@ async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findi
     let ready = async {
         let agent = build_agent(worker, rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
-        agent
-            .ready(&Machine {
-                environment: &worker.children.environment,
-                sandbox: &worker.children.sandbox,
-                costs_count,
-            })
-            .await
+        let machine =
+            Machine { environment: &worker.children.environment, sandbox: &worker.children.sandbox, costs_count };
+        agent.ready(&machine).await.map(|()| agent.notices())
     };
-    findings.look("agent", ready.await.map_err(WorkError::from), |()| format!("`{name}` is ready")).map(drop)
+    let notices = findings.look("agent", ready.await.map_err(WorkError::from), |_| format!("`{name}` is ready"))?;
+    notices.into_iter().flatten().for_each(|notice| findings.add(Health::Note, "agent", notice));
+    Ok(())
 }
 
 /// Checks whether `name`, which the repository names and is not an agent, is a profile. If it is neither, the agent of

@@ -39,7 +39,7 @@ pub(super) async fn run(bench: &Bench, agent: NativeAgent) -> RunReport {
 async fn the_loop_changes_real_files_and_ends_with_its_summary() {
     let mut bench = Bench::new(&[("src/greet.sh", "echo Hello\n"), ("test.sh", "sh src/greet.sh | grep -q Welcome\n")]);
     bench.request.checks = vec!["sh test.sh".into()];
-    let price = PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), cache_write: None };
+    let price = PriceSettings { input: 3.0, output: 15.0, cached_input: Some(0.3), ..PriceSettings::default() };
     let report = run(
         &bench,
         native_at(price, json!([

@@ -7,7 +7,7 @@ use super::*;
 
 /// Settings with a first model at `first`, and another at `second`.
 fn parts(first: &Running, second: &Running) -> AgentParts {
-    let price = |input| PriceSettings { input, output: 0.0, cached_input: None, cache_write: None };
+    let price = |input| PriceSettings { input, ..PriceSettings::default() };
     let model = ModelSettings {
         default: Some("openai/first".into()),
         fallback: vec!["anthropic/second".into()],

@@ -195,7 +195,7 @@ async fn strict(vendor: Vendor, forgets_at: Option<usize>) -> (Arc<Strict>, Arc<
     });
     let app = app.layer(axum::extract::DefaultBodyLimit::max(64 << 20));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    let name = if vendor == Vendor::Messages { "anthropic/claude-sonnet-5-5" } else { "openai/gpt-5" };
+    let name = if vendor == Vendor::Messages { "anthropic/claude-sonnet-5-5" } else { "openai/gpt-6-sol" };
     let model = ModelSettings {
         default: Some(name.into()),
         openai_interface: Some(OpenAiInterface::Responses),

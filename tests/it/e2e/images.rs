@@ -39,7 +39,7 @@ async fn a_model_sees_what_people_attached_and_sees_it_again_when_it_goes_on() {
     .await;
     let world = World::fixing()
         .set("agent", "native")
-        .set("model.default", "openai/gpt-5")
+        .set("model.default", "openai/gpt-6-sol")
         .set("testing.model.openai_base_url", &format!("{}/v1", server.base))
         .start()
         .await;

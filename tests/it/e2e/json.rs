@@ -225,6 +225,7 @@ async fn every_command_writes_what_the_document_describes() {
         ("run 3", "run ISSUE"),
         ("explain 99", "explain"),
         ("flakes", "flakes"),
+        ("models", "models"),
         ("audit", "audit"),
         ("init --dry-run", "init --dry-run"),
         ("init", "init"),

@@ -83,7 +83,14 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
     ];
     let messages = messages.map(Memoized::from);
     client
-        .complete(&ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2, funds: None })
+        .complete(&ModelRequest {
+            system: "",
+            messages: &messages,
+            tools: &Memoized::default(),
+            turn: 2,
+            funds: None,
+            strain: hob_domain::Strain::Usual,
+        })
         .await
         .unwrap();
     let seen = server.script.seen.lock().unwrap();

@@ -12,7 +12,7 @@ const FIRST: &str = "openai/first";
 const SECOND: &str = "anthropic/second";
 
 fn chain(server: &Server) -> FallbackChain {
-    let price = |input| PriceSettings { input, output: 0.0, cached_input: None, cache_write: None };
+    let price = |input| PriceSettings { input, ..PriceSettings::default() };
     let models = server.models(|settings| {
         settings.prices.insert(FIRST.into(), price(1.0));
         settings.prices.insert(SECOND.into(), price(2.0));
@@ -22,7 +22,16 @@ fn chain(server: &Server) -> FallbackChain {
 
 async fn say(conversation: &mut Conversation<'_>, turn: u32) -> Result<Answer, ModelError> {
     let (messages, tools) = super::conversation();
-    conversation.ask(&ModelRequest { system: "", messages: &messages, tools: &tools, turn, funds: None }).await
+    conversation
+        .ask(&ModelRequest {
+            system: "",
+            messages: &messages,
+            tools: &tools,
+            turn,
+            funds: None,
+            strain: hob_domain::Strain::Usual,
+        })
+        .await
 }
 
 fn first() -> Reaction {

@@ -12,7 +12,14 @@ async fn first_message(name: &str, images: ImageUse, interface: OpenAiInterface)
     });
     let picture = Picture { media_type: "image/png".to_owned(), data: "QUJD".to_owned() };
     let messages = [Memoized::from(Message::User { text: "Look.".to_owned(), images: vec![picture] })];
-    let request = ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 1, funds: None };
+    let request = ModelRequest {
+        system: "",
+        messages: &messages,
+        tools: &Memoized::default(),
+        turn: 1,
+        funds: None,
+        strain: hob_domain::Strain::Usual,
+    };
     client.complete(&request).await.unwrap_err();
     let seen = server.script.seen.lock().unwrap();
     let list = seen[0].body.get("input").unwrap_or(&seen[0].body["messages"]);

@@ -192,8 +192,14 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
         assert_eq!(reply.text, "I lööк", "reasoning is not an answer");
         let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
         let messages = [Memoized::from(Message::user("x")), said.into()];
-        let request =
-            ModelRequest { system: "", messages: &messages, tools: &Memoized::default(), turn: 2, funds: None };
+        let request = ModelRequest {
+            system: "",
+            messages: &messages,
+            tools: &Memoized::default(),
+            turn: 2,
+            funds: None,
+            strain: hob_domain::Strain::Usual,
+        };
         client.complete(&request).await.unwrap();
         server.client("openai/other").complete(&request).await.unwrap();
         let seen = server.script.seen.lock().unwrap();

@@ -86,7 +86,16 @@ mod tests {
     }
 
     async fn ask(cassette: &Cassette, turn: u32, messages: &[Memoized<Message>]) -> Result<ModelReply, ModelError> {
-        cassette.complete(&ModelRequest { system: "", messages, tools: &Memoized::default(), turn, funds: None }).await
+        cassette
+            .complete(&ModelRequest {
+                system: "",
+                messages,
+                tools: &Memoized::default(),
+                turn,
+                funds: None,
+                strain: hob_domain::Strain::Usual,
+            })
+            .await
     }
 
     #[tokio::test]

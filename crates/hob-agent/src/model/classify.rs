@@ -17,7 +17,8 @@ const MESSAGE_MAX: usize = 500;
 /// Sources: OpenAI's "Error codes" (429 is a rate limit or, with `insufficient_quota`, an empty account) and Anthropic's
 /// "Errors" (529 is an overload; an empty account is a 400 whose message names the credit balance).
 pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> ModelError {
-    if matches!(status, 400 | 413) && is_too_long(body) {
+    // 413 means nothing else, in any words.
+    if status == 413 || status == 400 && is_too_long(body) {
         return ModelError::TooLong(message(body));
     }
     let failure = if is_unpaid(body) {
@@ -38,14 +39,14 @@ pub(super) fn status_error(status: u16, headers: &HeaderMap, body: &str) -> Mode
 /// Reads the object `error` that a service sends in the middle of a stream.
 pub(super) fn stream_error(error: &Value) -> ModelError {
     let body = error.to_string();
-    if is_too_long(&body) {
+    let kind = error.get("type").or_else(|| error.get("code")).and_then(Value::as_str).unwrap_or_default();
+    if kind == "request_too_large" || is_too_long(&body) {
         return ModelError::TooLong(message(&body));
     }
-    let kind = error.get("type").or_else(|| error.get("code")).and_then(Value::as_str).unwrap_or_default();
     let failure = match kind {
         _ if is_unpaid(&body) => FailureClass::Misconfigured,
         "authentication_error" | "permission_error" | "not_found_error" => FailureClass::Misconfigured,
-        "invalid_request_error" | "request_too_large" => FailureClass::Permanent,
+        "invalid_request_error" => FailureClass::Permanent,
         // Overloads, rate limits, server errors, and unknown errors: another try is bounded and may work.
         _ => FailureClass::Transient { retry_after: None },
     };
@@ -140,6 +141,17 @@ mod tests {
             assert!(!status_error(500, &HeaderMap::new(), body).is_too_long(), "{body}");
         }
         assert!(stream_error(&serde_json::json!({ "message": "the context window is full" })).is_too_long());
+        assert!(
+            stream_error(&serde_json::json!({ "type": "request_too_large", "message": "too many bytes" }))
+                .is_too_long()
+        );
+        for body in [
+            "",
+            "<html>Request Entity Too Large</html>",
+            r#"{"error":{"type":"request_too_large","message":"over 32 MB"}}"#,
+        ] {
+            assert!(status_error(413, &HeaderMap::new(), body).is_too_long(), "{body}");
+        }
         assert!(!status_error(400, &HeaderMap::new(), "no such field").is_too_long());
     }
 

@@ -9,7 +9,7 @@
 //!   not passed on.
 //! - Money: each request takes its most out of the budget before it is sent; an answer that was cut off counts as that.
 
-use hob_domain::{FailureClass, Spend};
+use hob_domain::{FailureClass, Spend, Strain};
 use hob_egress::{Budget, Metered};
 
 use crate::model::{
@@ -49,10 +49,11 @@ impl<'a> Conversation<'a> {
         Self { chain, place: 0, recording, purse, told: Metered::default() }
     }
 
-    /// The same, for at most `usd_micros` millionths of a US dollar; `noting` has the budget note its spending.
+    /// The same, for at most `usd_micros` millionths of a US dollar; `noting` has the budget note its spending. Models without a
+    /// price count as free: the caller has seen to it that tokens are limited instead.
     #[must_use]
     pub(crate) fn within(self, usd_micros: Option<u64>, noting: impl FnOnce(Budget) -> Budget) -> Self {
-        Self { purse: Purse::new(noting(Purse::budget(usd_micros, self.chain.prices().collect()))), ..self }
+        Self { purse: Purse::new(noting(Purse::budget(usd_micros, self.chain.prices_or_nothing().collect()))), ..self }
     }
 
     /// What was spent since the last call, also on requests without a reply.
@@ -81,7 +82,8 @@ impl<'a> Conversation<'a> {
     ) -> Result<Answer, ModelError> {
         let messages = [Memoized::from(Message::user(question))];
         let tools = Memoized::from(Vec::new());
-        let request = ModelRequest { system, messages: &messages, tools: &tools, turn: 1, funds: None };
+        let request =
+            ModelRequest { system, messages: &messages, tools: &tools, turn: 1, funds: None, strain: Strain::Usual };
         Self::begin(chain, session).ask(&request).await
     }
 

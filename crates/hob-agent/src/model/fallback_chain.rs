@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use hob_config::PriceSettings;
 
-use crate::model::{ModelClient, recording::Records};
+use crate::model::{
+    ModelClient,
+    notices::{retirement, unknown},
+    recording::Records,
+};
 
 /// The models of one agent. Never empty.
 pub struct FallbackChain {
@@ -46,6 +51,22 @@ impl FallbackChain {
     pub(super) fn prices(&self) -> impl Iterator<Item = (String, PriceSettings)> {
         let members = std::iter::once(&self.first).chain(&self.others);
         members.filter_map(|member| Some((member.name.clone(), member.price?)))
+    }
+
+    /// The same, of which those without one cost nothing: their runs are held by tokens.
+    pub(super) fn prices_or_nothing(&self) -> impl Iterator<Item = (String, PriceSettings)> {
+        let members = std::iter::once(&self.first).chain(&self.others);
+        members.map(|member| (member.name.clone(), member.price.unwrap_or_default()))
+    }
+
+    /// What people should know of its models on this day.
+    pub fn notices(&self, today: NaiveDate) -> Vec<String> {
+        let members = std::iter::once(&self.first).chain(&self.others);
+        let of = |member: &Member| {
+            let unknown = if member.price.is_none() { unknown(&member.name) } else { None };
+            unknown.or_else(|| retirement(&member.name, today))
+        };
+        members.filter_map(of).collect()
     }
 
     /// The first model without a known price: a budget could not be enforced.

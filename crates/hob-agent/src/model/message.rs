@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hob_domain::Strain;
 pub use hob_egress::Usage;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct ModelRequest<'a> {
     /// The money for it; `None` if nobody counts.
     #[serde(skip)]
     pub funds: Option<Funds<'a>>,
+    /// How hard the work is.
+    #[serde(skip)]
+    pub strain: Strain,
 }
 
 /// One message of the conversation.

@@ -4,6 +4,7 @@
 //!
 //! Leaves out: the content of the questions and the use of the answers (`agent`).
 
+mod adapted;
 mod anthropic;
 mod cassette;
 mod classify;
@@ -15,6 +16,7 @@ mod http;
 mod memoized;
 mod message;
 mod models;
+mod notices;
 mod openai;
 mod recording;
 mod reply_options;

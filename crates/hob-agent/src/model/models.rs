@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings};
+use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings, known_model};
 use hob_text::KnownSecrets;
 use url::{Host, Url};
 
@@ -94,7 +94,8 @@ impl Models {
     fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
         let sees = self.settings.images.sees(&name.to_string());
         let effort = effort.or(self.settings.effort);
-        let options = ReplyOptions { max_tokens: self.settings.max_output_tokens, effort, sees };
+        let known = known_model(&name.to_string());
+        let options = ReplyOptions { max_tokens: self.settings.max_output_tokens, effort, known, sees };
         match name {
             ModelName::Cassette(path) => Ok(Arc::new(Cassette::load(path)?)),
             ModelName::OpenAi(model) => {

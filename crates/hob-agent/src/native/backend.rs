@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
+use chrono::DateTime;
 use hob_config::{AgentSettings, ImageUse, ToolSettings};
 use hob_domain::{FailureClass, Image, RunPurpose, RunReport, RunRequest, Spend};
 use hob_process::{Environment, TaggedProcesses};
@@ -35,7 +36,7 @@ use crate::{
         window::Window,
     },
     report::report,
-    session::{Line, SessionEvent},
+    session::{Line, SessionEvent, now_ms},
 };
 
 /// Hob's own loop over a model.
@@ -105,12 +106,12 @@ impl NativeAgent {
         Self { servers: McpSource::Recorded(Arc::new(Recorded::new(lines))), ..self }
     }
 
-    /// Checks that the price of each model is known, which a budget of money requires.
+    /// Checks that the price of each model is known, which a budget of money requires unless tokens are limited, too.
     fn priced(&self) -> Result<(), AgentError> {
         match self.models.unpriced() {
             Some(model) => Err(AgentError::setup(format!(
                 "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
-                 `input` and `output` in USD for a million tokens (0 where it costs nothing)"
+                 `input` and `output` in USD for a million tokens (0 where it costs nothing), or limit its tokens with `budget.tokens`"
             ))),
             None => Ok(()),
         }
@@ -199,8 +200,13 @@ pub(super) async fn open_folder(request: &RunRequest) -> Result<Folder, AgentErr
 impl AgentBackend for NativeAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         let started = Instant::now();
-        if request.usd_micros.is_some() {
+        if request.usd_micros.is_some() && request.tokens.is_none() {
             self.priced()?;
+        }
+        for notice in self.notices() {
+            tracing::warn!(run.id = %request.run, "{notice}");
+            context.session.add(SessionEvent::Noted { text: notice.clone() });
+            context.show(notice);
         }
         self.reaches(&context.sandbox)?;
         let folder = open_folder(request).await?;
@@ -263,6 +269,7 @@ impl AgentBackend for NativeAgent {
             context,
             progress: standing,
             last_look: LastLook::new(request, self.settings.last_look),
+            strain: request.strain,
         };
         let outcome = run.drive().await;
         if let Some(case) = &run.executor.toolbox.case {
@@ -283,6 +290,11 @@ impl AgentBackend for NativeAgent {
 
     fn investigates(&self) -> bool {
         true
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let ms = i64::try_from(now_ms()).unwrap_or(i64::MAX);
+        self.models.notices(DateTime::from_timestamp_millis(ms).unwrap_or_default().date_naive())
     }
 
     fn service(&self) -> Option<String> {

@@ -238,6 +238,7 @@ pub(super) mod tests {
             investigation: None,
             hand_off_to: Vec::new(),
             images: Vec::new(),
+            strain: hob_domain::Strain::Usual,
         }
     }
 

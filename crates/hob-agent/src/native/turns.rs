@@ -1,6 +1,6 @@
 //! The turns of one run.
 
-use hob_domain::Outcome;
+use hob_domain::{Outcome, Strain};
 use hob_text::count;
 use tokio::time::Instant;
 
@@ -47,6 +47,7 @@ pub(super) struct Run<'a> {
     pub(super) context: &'a RunContext,
     pub(super) progress: Standing,
     pub(super) last_look: LastLook,
+    pub(super) strain: Strain,
 }
 
 impl Run<'_> {
@@ -174,7 +175,7 @@ impl Run<'_> {
         let (turn, messages) = (self.usage.turns, self.history.messages());
         self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
         let (system, tools) = (self.dialect.system(), self.dialect.tools());
-        let request = ModelRequest { system, messages, tools, turn, funds: None };
+        let request = ModelRequest { system, messages, tools, turn, funds: None, strain: self.strain };
         let answer = tokio::select! {
             answer = self.model.ask(&request) => answer.map_err(Unanswered::Failed),
             () = tokio::time::sleep_until(self.limits.deadline) => {

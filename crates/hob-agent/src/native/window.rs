@@ -1,21 +1,11 @@
 //! The size of a model's window, and how full it is.
 
+use hob_config::known_model;
+
 use crate::native::history::History;
 
-/// Tokens that a model takes if it is not in the table.
+/// Tokens that a model takes if it is not known.
 const DEFAULT: u64 = 128_000;
-/// Tokens that models take in, by the prefixes of their names, from their vendors' pages of models, read 2026-11; the
-/// first match counts. If a service sells a larger window, `context_tokens` says so.
-const KNOWN: [(&str, u64); 8] = [
-    ("anthropic/claude-", 200_000),
-    ("openai/gpt-5", 272_000),
-    ("openai/gpt-4.1", 1_000_000),
-    ("openai/o1", 200_000),
-    ("openai/o3", 200_000),
-    ("openai/o4", 200_000),
-    ("openai/gpt-4o", 128_000),
-    ("openai/gpt-3.5", 16_000),
-];
 /// Per cent of the window above which something is left out, and per cent that stay.
 const FULL: u64 = 75;
 const KEPT: u64 = 50;
@@ -33,7 +23,7 @@ pub(super) struct Window {
 impl Window {
     /// The window of a model: by the settings, otherwise as far as it is known.
     pub(super) fn new(model: &str, setting: Option<u64>) -> Self {
-        let known = || KNOWN.iter().find(|(name, _)| model.starts_with(name)).map_or(DEFAULT, |(_, tokens)| *tokens);
+        let known = || known_model(model).map_or(DEFAULT, |known| known.window);
         Self { tokens: setting.unwrap_or_else(known).max(1), counted: (BYTES_PER_TOKEN, 1) }
     }
 
@@ -76,7 +66,10 @@ mod tests {
     #[test]
     fn a_window_is_known_set_or_learned() {
         for (model, setting, tokens) in [
-            ("anthropic/claude-sonnet-5-5", None, 200_000),
+            ("anthropic/claude-sonnet-5-5", None, 1_000_000),
+            ("anthropic/claude-haiku-4-5", None, 200_000),
+            ("openai/gpt-6-sol", None, 922_000),
+            ("openai/gpt-6.2", None, 128_000),
             ("openai/gpt-5-mini", None, 272_000),
             ("openai/qwen3-coder", None, 128_000),
             ("openai/gpt-5", Some(64_000), 64_000),

@@ -9,7 +9,7 @@ use std::{
 use hob_agent::{RunContext, Traffic};
 use hob_domain::{
     Allowance, CheckResult, Checklist, Conflict, Deed, FailureClass, HobFiles, Lesson, Login, Note, Outcome, Progress,
-    RunId, RunPurpose, RunReport, RunRequest, Spend, Transition, investigation::Iteration,
+    RunId, RunPurpose, RunReport, RunRequest, Spend, Strain, Transition, investigation::Iteration,
 };
 use hob_forge::fresh_nonce;
 use hob_text::{rendered, title, without_tokens};
@@ -210,6 +210,11 @@ fn request(
         investigation: job.case.clone(),
         hand_off_to,
         images: job.images.clone(),
+        strain: Strain::of(
+            failed.len(),
+            record.failure.text.as_deref(),
+            record.route.as_ref().map_or(0, |route| route.complexity),
+        ),
     }
 }
 

@@ -11,7 +11,7 @@
 use hob_agent::{AgentError, NarrowedAgent, RunContext};
 use hob_domain::{
     Allowance, CatalogEntry, Diff, Exhausted, InvalidProfileName, Note, Outcome, Profile, ProfileName, Progress, RunId,
-    RunPurpose, RunRequest, failed_checks,
+    RunPurpose, RunRequest, Strain, failed_checks,
 };
 use hob_forge::fresh_nonce;
 use hob_text::{count, rendered, title, without_tokens};
@@ -300,5 +300,6 @@ async fn request(
         investigation: None,
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: Strain::Usual,
     })
 }

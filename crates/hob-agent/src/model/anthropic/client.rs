@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
+    adapted::{Adapted, TRIES},
     anthropic::{collect::Collected, thinking::Thinking},
     http::{Call, Http, headers},
     message::UNSEEN,
@@ -33,9 +34,8 @@ pub struct Anthropic {
     model: String,
     /// The interface and model that the verbatim replies belong to.
     of: String,
-    thinking: Thinking,
-    max_output_tokens: u32,
-    sees: bool,
+    options: ReplyOptions,
+    adapted: Adapted,
 }
 
 impl Anthropic {
@@ -53,9 +53,8 @@ impl Anthropic {
             key,
             model: model.to_owned(),
             of: format!("messages/{model}"),
-            thinking: Thinking::new(model, options.effort),
-            max_output_tokens: options.with_reasoning(),
-            sees: options.sees,
+            options,
+            adapted: Adapted::new(),
         }
     }
 
@@ -66,8 +65,8 @@ impl Anthropic {
         let mut body = format!(
             r#"{{"model":{},"max_tokens":{},"stream":true,{}"tools":"#,
             json!(self.model),
-            self.max_output_tokens,
-            self.thinking.members(self.may_think(request))
+            self.cap(request),
+            self.thinking(request).members(self.may_think(request))
         );
         body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
         let system = json!([{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }]);
@@ -77,7 +76,7 @@ impl Anthropic {
             if index > 0 {
                 body.push(',');
             }
-            let json = said.json(&self.of, |said| message(said, &self.of, self.sees));
+            let json = said.json(&self.of, |said| message(said, &self.of, self.options.sees));
             match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
                 (true, Some(start)) => {
                     body.push_str(start);
@@ -88,6 +87,15 @@ impl Anthropic {
         }
         body.push_str("]}");
         Bytes::from(body)
+    }
+
+    fn thinking(&self, request: &ModelRequest<'_>) -> Thinking {
+        let (options, strain) = (&self.options, request.strain);
+        Thinking::new(&self.model, options.known, options.effort(strain), self.cap(request))
+    }
+
+    fn cap(&self, request: &ModelRequest<'_>) -> u32 {
+        self.adapted.cap(self.options.with_reasoning(request.strain))
     }
 
     /// Whether the last calls, if they are still open, came with their thinking: a model with a fixed budget of
@@ -108,12 +116,18 @@ impl ModelClient for Anthropic {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let mut headers = headers(HeaderName::from_static("x-api-key"), "", self.key.as_ref())?;
         headers.insert("anthropic-version", HeaderValue::from_static(VERSION));
-        if let Some(beta) = self.thinking.beta() {
+        if let Some(beta) = self.thinking(request).beta() {
             headers.insert("anthropic-beta", beta);
         }
-        let body = self.body(request);
         let (api, funds, url) = (Api::Anthropic, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body, key: self.key.clone() };
+        let mut call = Call { api, funds, url, headers, body: self.body(request), key: self.key.clone() };
+        for _ in 1..TRIES {
+            let cap = self.cap(request);
+            match self.http.stream::<Collected>(&call, &self.of).await {
+                Err(error) if self.adapted.learn(&error, cap) => call.body = self.body(request),
+                answered => return answered,
+            }
+        }
         self.http.stream::<Collected>(&call, &self.of).await
     }
 }

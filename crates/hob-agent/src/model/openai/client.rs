@@ -1,7 +1,6 @@
 //! Requests in the format of the chat completions interface.
 
 use bytes::Bytes;
-use hob_config::Effort;
 use hob_egress::Api;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
@@ -10,6 +9,7 @@ use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
+    adapted::{Adapted, TRIES},
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::collect::Collected,
@@ -27,10 +27,9 @@ pub struct OpenAi {
     model: String,
     /// The interface and model that the verbatim replies belong to.
     of: String,
-    effort: Option<Effort>,
-    max_output_tokens: u32,
+    options: ReplyOptions,
     cap_name: &'static str,
-    sees: bool,
+    adapted: Adapted,
 }
 
 impl OpenAi {
@@ -44,10 +43,12 @@ impl OpenAi {
         // OpenAI's newer models refuse `max_tokens`; many other servers know nothing else.
         let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
-        let max_output_tokens = options.with_reasoning();
-        let ReplyOptions { effort, sees, .. } = options;
         let of = format!("chat/{model}");
-        Self { http, url, key, model: model.to_owned(), of, effort, max_output_tokens, cap_name, sees }
+        Self { http, url, key, model: model.to_owned(), of, options, cap_name, adapted: Adapted::new() }
+    }
+
+    fn cap(&self, request: &ModelRequest<'_>) -> u32 {
+        self.adapted.cap(self.options.with_reasoning(request.strain))
     }
 
     /// The messages come last, so that each request begins with the bytes of the one before.
@@ -55,11 +56,11 @@ impl OpenAi {
         let mut body = format!(
             r#"{{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{}"#,
             json!(self.model),
-            self.cap_name,
-            self.max_output_tokens
+            self.adapted.name(self.cap_name),
+            self.cap(request)
         );
-        if let Some(effort) = self.effort {
-            body.push_str(&format!(r#","reasoning_effort":"{}""#, effort.openai(&self.model)));
+        if let Some(effort) = self.adapted.effort(self.options.word(request.strain)) {
+            body.push_str(&format!(r#","reasoning_effort":"{effort}""#));
         }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
@@ -69,7 +70,7 @@ impl OpenAi {
         body.push_str(&json!({ "role": "system", "content": request.system }).to_string());
         for message in request.messages {
             body.push(',');
-            body.push_str(&message.json(&self.of, |said| wire(said, &self.of, self.sees)));
+            body.push_str(&message.json(&self.of, |said| wire(said, &self.of, self.options.sees)));
         }
         body.push_str("]}");
         Bytes::from(body)
@@ -80,9 +81,15 @@ impl OpenAi {
 impl ModelClient for OpenAi {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
-        let body = self.body(request);
         let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body, key: self.key.clone() };
+        let mut call = Call { api, funds, url, headers, body: self.body(request), key: self.key.clone() };
+        for _ in 1..TRIES {
+            let cap = self.cap(request);
+            match self.http.stream::<Collected>(&call, &self.of).await {
+                Err(error) if self.adapted.learn(&error, cap) => call.body = self.body(request),
+                answered => return answered,
+            }
+        }
         self.http.stream::<Collected>(&call, &self.of).await
     }
 }

@@ -4,7 +4,6 @@
 //! `reasoning.encrypted_content` the output of a reply becomes input of the next request unchanged.
 
 use bytes::Bytes;
-use hob_config::Effort;
 use hob_egress::Api;
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
@@ -14,6 +13,7 @@ use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
+    adapted::{Adapted, TRIES},
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::plain_name,
@@ -32,9 +32,8 @@ pub struct Responses {
     model: String,
     /// The interface and model that the verbatim replies belong to.
     of: String,
-    effort: Option<Effort>,
-    max_output_tokens: u32,
-    sees: bool,
+    options: ReplyOptions,
+    adapted: Adapted,
 }
 
 impl Responses {
@@ -52,10 +51,13 @@ impl Responses {
             key,
             model: model.to_owned(),
             of: format!("responses/{model}"),
-            effort: options.effort,
-            max_output_tokens: options.with_reasoning(),
-            sees: options.sees,
+            options,
+            adapted: Adapted::new(),
         }
+    }
+
+    fn cap(&self, request: &ModelRequest<'_>) -> u32 {
+        self.adapted.cap(self.options.with_reasoning(request.strain))
     }
 
     /// The conversation comes last, so that each request begins with the bytes of the one before.
@@ -63,13 +65,13 @@ impl Responses {
         let mut body = format!(
             r#"{{"model":{},"stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":{}"#,
             json!(self.model),
-            self.max_output_tokens
+            self.cap(request)
         );
-        if let Some(effort) = self.effort {
-            body.push_str(&format!(r#","reasoning":{{"effort":"{}"}}"#, effort.openai(&self.model)));
+        if let Some(effort) = self.adapted.effort(self.options.word(request.strain)) {
+            body.push_str(&format!(r#","reasoning":{{"effort":"{effort}"}}"#));
         }
         if let Some(first) = request.messages.first() {
-            let first = first.json(&self.of, |said| items(said, &self.of, self.sees));
+            let first = first.json(&self.of, |said| items(said, &self.of, self.options.sees));
             body.push_str(&format!(r#","prompt_cache_key":"{}""#, cache_key(&first)));
         }
         if !request.system.is_empty() {
@@ -84,7 +86,7 @@ impl Responses {
             if index > 0 {
                 body.push(',');
             }
-            body.push_str(&message.json(&self.of, |said| items(said, &self.of, self.sees)));
+            body.push_str(&message.json(&self.of, |said| items(said, &self.of, self.options.sees)));
         }
         body.push_str("]}");
         Bytes::from(body)
@@ -95,9 +97,15 @@ impl Responses {
 impl ModelClient for Responses {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
-        let body = self.body(request);
         let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body, key: self.key.clone() };
+        let mut call = Call { api, funds, url, headers, body: self.body(request), key: self.key.clone() };
+        for _ in 1..TRIES {
+            let cap = self.cap(request);
+            match self.http.stream::<Collected>(&call, &self.of).await {
+                Err(error) if self.adapted.learn(&error, cap) => call.body = self.body(request),
+                answered => return answered,
+            }
+        }
         self.http.stream::<Collected>(&call, &self.of).await
     }
 }

@@ -1,0 +1,182 @@
+//! What one model's service was found to refuse in a request, so that the next one is without it.
+//!
+//! - Flow: a request is refused; [`Adapted::learn`] reads why; if that can be mended, the same request is sent once more, changed.
+//! - Guarantees: each change is made once for as long as the client lives, and the cap only falls, so that the tries are bounded.
+//! - Sources, read 2026-11: the errors of OpenAI's chat completions (`unsupported_parameter`), of Anthropic's messages, and of
+//!   vLLM's and llama.cpp's servers for a completion that does not fit the window beside its prompt.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use crate::model::ModelError;
+
+/// Tries of one request: as it is, and once more for each of the three refusals.
+pub(super) const TRIES: usize = 4;
+/// Tokens of a reply that are too few to work with: then the request has to become shorter.
+const CAP_LEAST: u32 = 1_024;
+/// The two names of the cap at interfaces compatible with OpenAI's.
+const NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+/// Words with which services refuse a member of a request.
+const REFUSALS: [&str; 8] = [
+    "unsupported",
+    "not supported",
+    "does not support",
+    "unrecognized",
+    "unknown",
+    "not permitted",
+    "extra_forbidden",
+    "unexpected",
+];
+
+/// The changes to the requests of one client.
+#[derive(Debug)]
+pub(super) struct Adapted {
+    cap: AtomicU32,
+    has_other_name: AtomicBool,
+    lacks_effort: AtomicBool,
+}
+
+impl Adapted {
+    pub(super) fn new() -> Self {
+        let no = || AtomicBool::new(false);
+        Self { cap: AtomicU32::new(u32::MAX), has_other_name: no(), lacks_effort: no() }
+    }
+
+    /// The cap of a reply that should have `wanted` tokens.
+    pub(super) fn cap(&self, wanted: u32) -> u32 {
+        wanted.min(self.cap.load(Relaxed))
+    }
+
+    /// The name of the cap where it should be `wanted`.
+    pub(super) fn name(&self, wanted: &'static str) -> &'static str {
+        let other = NAMES.into_iter().find(|name| *name != wanted).unwrap_or(wanted);
+        if self.has_other_name.load(Relaxed) { other } else { wanted }
+    }
+
+    /// The word for the effort, unless the service refused it.
+    pub(super) fn effort<T>(&self, wanted: Option<T>) -> Option<T> {
+        wanted.filter(|_| !self.lacks_effort.load(Relaxed))
+    }
+
+    /// Whether another try of a request that asked for at most `cap` tokens can help.
+    pub(super) fn learn(&self, error: &ModelError, cap: u32) -> bool {
+        let message = match error {
+            ModelError::TooLong(message) | ModelError::Status { status: 400 | 422, message, .. } => {
+                message.to_lowercase()
+            }
+            ModelError::Status { .. }
+            | ModelError::Transport(_)
+            | ModelError::Silent(_)
+            | ModelError::Cut
+            | ModelError::Garbage(_)
+            | ModelError::TooBig(_)
+            | ModelError::Cassette(_)
+            | ModelError::Setup(_)
+            | ModelError::Money(_)
+            | ModelError::All(_) => return false,
+        };
+        if let Some(fitting) = fitting(&message, cap) {
+            return self.cap.fetch_min(fitting, Relaxed) > fitting;
+        }
+        if !REFUSALS.iter().any(|refusal| message.contains(refusal)) {
+            return false;
+        }
+        if ["reasoning_effort", "reasoning.effort"].iter().any(|name| message.contains(name)) {
+            return !self.lacks_effort.swap(true, Relaxed);
+        }
+        NAMES.iter().any(|name| message.contains(name)) && !self.has_other_name.swap(true, Relaxed)
+    }
+}
+
+/// The largest cap that fits, of a message that has the `cap` of the request beside the limit of the service; `None` if it is not
+/// about that, or too little would be left.
+fn fitting(message: &str, cap: u32) -> Option<u32> {
+    let cap = u64::from(cap);
+    let plain = message.replace([',', '_'], "");
+    let all: Vec<u64> = plain.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect();
+    if !all.contains(&cap) {
+        return None;
+    }
+    let mut others: Vec<u64> = all.iter().copied().filter(|number| *number != cap && *number >= 100).collect();
+    others.sort_unstable();
+    others.dedup();
+    // What was asked for in all, where that is said, too.
+    let sums: Vec<u64> = others.iter().map(|prompt| prompt + cap).collect();
+    others.retain(|number| !sums.contains(number));
+    let fits = match others.as_slice() {
+        [most] => *most,
+        [prompt, window] => window - prompt,
+        _ => return None,
+    };
+    u32::try_from(fits).ok().filter(|fits| *fits >= CAP_LEAST && u64::from(*fits) < cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_domain::FailureClass;
+
+    use super::*;
+
+    fn refused(message: &str) -> ModelError {
+        ModelError::Status { status: 400, message: message.to_owned(), failure: FailureClass::Permanent }
+    }
+
+    #[test]
+    fn the_cap_that_fits_is_what_the_service_says() {
+        for (message, fits) in [
+            (
+                "This model's maximum context length is 8192 tokens. However, you requested 21384 tokens (5000 in the messages, \
+                 16384 in the completion). Please reduce the length of the messages or completion.",
+                Some(3_192),
+            ),
+            (
+                "'max_tokens' or 'max_completion_tokens' is too large: 16384. This model's maximum context length is 8192 tokens \
+                 and your request has 500 input tokens (16384 > 8192 - 500).",
+                Some(7_692),
+            ),
+            (
+                "input length and `max_tokens` exceed context limit: 190000 + 16384 > 200000, decrease them",
+                Some(10_000),
+            ),
+            (
+                "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for claude-x",
+                Some(8_192),
+            ),
+            ("max_tokens is too large: 16384. This model supports at most 4096 completion tokens", Some(4_096)),
+            // Too little would be left: the request has to become shorter.
+            (
+                "maximum context length is 8192 tokens, you requested 24384 tokens (8000 in the messages, 16384 in the completion)",
+                None,
+            ),
+            ("prompt is too long: 205114 tokens > 200000 maximum", None),
+            ("max_tokens is too large: 16384", None),
+        ] {
+            assert_eq!(fitting(message, 16_384), fits, "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_left_out_from_then_on_and_once() {
+        let adapted = Adapted::new();
+        assert_eq!(
+            (adapted.name("max_tokens"), adapted.cap(9_000), adapted.effort(Some("high"))),
+            ("max_tokens", 9_000, Some("high"))
+        );
+        let name = refused(
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        );
+        assert!(adapted.learn(&name, 9_000) && !adapted.learn(&name, 9_000));
+        assert_eq!(
+            (adapted.name("max_tokens"), adapted.name("max_completion_tokens")),
+            ("max_completion_tokens", "max_tokens")
+        );
+        let effort = refused("Unrecognized request argument supplied: reasoning_effort");
+        assert!(adapted.learn(&effort, 9_000) && !adapted.learn(&effort, 9_000));
+        assert_eq!(adapted.effort(Some("high")), None);
+        let cap = ModelError::TooLong("max_tokens: 9000 > 4096, the maximum number of output tokens".into());
+        assert!(adapted.learn(&cap, 9_000) && !adapted.learn(&cap, 9_000));
+        assert_eq!((adapted.cap(9_000), adapted.cap(2_000)), (4_096, 2_000));
+        for other in [refused("no such model"), refused("unknown field `x`"), ModelError::Cut] {
+            assert!(!Adapted::new().learn(&other, 9_000), "{other}");
+        }
+    }
+}
