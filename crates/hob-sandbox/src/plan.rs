@@ -93,6 +93,11 @@ impl Sandbox {
         Self(Arc::new(Shared { also, ..(*self.0).clone() }))
     }
 
+    /// Where every child in a box sees `folder` as well, by [`Sandbox::showing`].
+    pub fn shown_at(&self, folder: &Path) -> Option<&Path> {
+        self.0.also.iter().find(|(_, shown)| shown == folder).map(|(path, _)| path.as_path())
+    }
+
     /// Sets the network of every child whose own plan does not name one.
     #[must_use]
     pub fn with_network(self, network: Network) -> Self {

@@ -20,6 +20,8 @@ use crate::folder::{FileError, Inside};
 pub(crate) struct Folder {
     root: Arc<OwnedFd>,
     path: PathBuf,
+    /// Where a sandbox shows it, too.
+    also: Option<PathBuf>,
 }
 
 /// Whether missing folders on the way are made.
@@ -36,7 +38,13 @@ impl Folder {
         let path = path.canonicalize().map_err(|source| FileError::Io { path: shown.clone().into_owned(), source })?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| FileError::io(&shown, errno))?;
-        Ok(Self { root: Arc::new(root), path })
+        Ok(Self { root: Arc::new(root), path, also: None })
+    }
+
+    /// The same folder, which a sandbox shows at another path, too: paths below that one are read as its own.
+    #[must_use]
+    pub(crate) fn shown_at(self, also: Option<&Path>) -> Self {
+        Self { also: also.map(Path::to_owned), ..self }
     }
 
     /// Opens the folder at `path` on a thread for blocking work.
@@ -54,7 +62,8 @@ impl Folder {
 
     /// Reads `text` as a path in this folder.
     pub(crate) fn inside(&self, text: &str) -> Result<Inside, FileError> {
-        Inside::parse(&self.path, text)
+        let also = self.also.as_deref().and_then(|also| Path::new(text).strip_prefix(also).ok()?.to_str());
+        Inside::parse(&self.path, also.unwrap_or(text))
     }
 
     /// Opens a regular file of at most `max` bytes.
@@ -200,6 +209,18 @@ mod tests {
         symlink(outside.path().join("secret"), inside.path().join("file")).unwrap();
         let folder = Folder::open(inside.path()).unwrap();
         (inside, outside, folder)
+    }
+
+    #[test]
+    fn a_path_below_the_place_where_a_sandbox_shows_it_is_its_own() {
+        let (_inside, _outside, folder) = tree();
+        assert!(matches!(folder.inside("/app/a.txt"), Err(FileError::Outside(_))));
+        let folder = folder.shown_at(Some(Path::new("/app")));
+        assert_eq!(folder.read(&folder.inside("/app/a.txt").unwrap(), 100).unwrap(), "hello");
+        assert_eq!(folder.inside("/app").unwrap().to_string(), ".");
+        for outside in ["/app/../etc/passwd", "/apple/a.txt", "/etc/passwd"] {
+            assert!(matches!(folder.inside(outside), Err(FileError::Outside(_))), "{outside}");
+        }
     }
 
     /// Attack corpus E55.

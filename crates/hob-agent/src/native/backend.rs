@@ -190,9 +190,10 @@ impl NativeAgent {
     }
 }
 
-pub(super) async fn open_folder(request: &RunRequest) -> Result<Folder, AgentError> {
+pub(super) async fn open_folder(request: &RunRequest, sandbox: &Sandbox) -> Result<Folder, AgentError> {
     Folder::open_async(&request.folder)
         .await
+        .map(|folder| folder.shown_at(sandbox.shown_at(&request.folder)))
         .map_err(|error| AgentError::caused_by(FailureClass::Unfinished, error).during("open the folder"))
 }
 
@@ -209,7 +210,7 @@ impl AgentBackend for NativeAgent {
             context.show(notice);
         }
         self.reaches(&context.sandbox)?;
-        let folder = open_folder(request).await?;
+        let folder = open_folder(request, &context.sandbox).await?;
         let case = match &request.investigation {
             Some(case) => Some(CaseFile::open(context, request, case).await),
             None => None,

@@ -97,7 +97,7 @@ impl<'a> Desk<'a> {
         case: CaseFile,
         started: Instant,
     ) -> Result<Self, AgentError> {
-        let folder = crate::native::backend::open_folder(request).await?;
+        let folder = crate::native::backend::open_folder(request, &context.sandbox).await?;
         let limits = Limits::new(settings, request, started);
         let mut usage = RunUsage::default();
         usage.turns = cut_off(context).await;
