@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the recording of each task below lab/tasks: its solution as the replies of a model.
+"""Writes the recording of each task below lab/tasks and lab/terminal: its solution as the replies of a model.
 
-    python3 scripts/eval_recordings.py            writes lab/tasks/*/recording.json
+    python3 scripts/eval_recordings.py            writes recording.json beside each task.toml
     python3 scripts/eval_recordings.py --check    fails where one is not what it would write
     hob eval run lab/tasks --recorded           plays them: the native agent solves each task with its own tools
 
 The replies look at the files that the solution changes, edit them part by part, and say that the work is done; the second `done` answers the
-last look that the agent asks for. A recording is a solution by hand in the agent's words, not what a model once said.
+last look that the agent asks for. Where the solution is a script alone, the shell runs it. A recording is a solution by hand in the agent's words, not what a model once said.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import json
 import pathlib
 import sys
 
-TASKS = pathlib.Path(__file__).resolve().parent.parent / "lab/tasks"
+LAB = pathlib.Path(__file__).resolve().parent.parent / "lab"
 
 
 def unique(old, lines, first, last):
@@ -53,8 +53,17 @@ def edits(path, old, new):
     return calls
 
 
+def shell(task):
+    """The calls that run the solution's script: a look, the script, and a look at what it left."""
+    script = (task / "solution/solve.sh").read_text().split("\n", 1)[1]
+    commands = ["ls -la /app", f"cd /app && bash <<'SOLVE'\n{script}SOLVE", "cd /app && git status --short 2>/dev/null; ls -la"]
+    return [{"calls": [{"name": "shell", "arguments": {"command": command}}]} for command in commands]
+
+
 def recording(task):
     before, after = task / "environment/files", task / "solution/files"
+    if not after.is_dir():
+        return tape(task, shell(task), "what the task asks for")
     changed = sorted(path.relative_to(after) for path in after.rglob("*") if path.is_file())
     looks = [{"name": "read", "arguments": {"path": str(path)}} for path in changed if (before / path).exists()]
     replies = [{"text": "I look at what is there first.", "calls": looks}] if looks else []
@@ -65,8 +74,12 @@ def recording(task):
         else:
             calls = [{"name": "write", "arguments": {"path": str(path), "text": new}}]
         replies.append({"calls": calls})
+    return tape(task, replies, ", ".join(map(str, changed)))
+
+
+def tape(task, replies, changed):
     title = (task / "instruction.md").read_text().splitlines()[0].lstrip("# ")
-    done = {"calls": [{"name": "done", "arguments": {"title": title, "summary": f"Changed {', '.join(map(str, changed))}."}}]}
+    done = {"calls": [{"name": "done", "arguments": {"title": title, "summary": f"Changed {changed}."}}]}
     tape = {"cassette": 1, "note": "written by scripts/eval_recordings.py", "replies": replies + [done, done]}
     return json.dumps(tape, indent=1) + "\n"
 
@@ -76,7 +89,7 @@ def main():
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     stale = []
-    for task in sorted(path.parent for path in TASKS.glob("*/task.toml")):
+    for task in sorted(path.parent for folder in ("tasks", "terminal") for path in (LAB / folder).glob("*/task.toml")):
         text, place = recording(task), task / "recording.json"
         if check and (not place.is_file() or place.read_text() != text):
             stale.append(task.name)

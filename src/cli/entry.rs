@@ -15,7 +15,7 @@ use crate::{
         command_line::{command, shown},
         config, control, doctor, eval,
         eval_args::EvalCommand,
-        eval_review, eval_tasks,
+        eval_compare, eval_review, eval_tasks,
         exit::{Exit, code_of, fatal},
         explain, flakes, forge_serve,
         global_flags::global_flags_first,
@@ -168,7 +168,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Eval(args) => match args.command {
             None => eval_tasks::run(setup, shared, args.tasks, screen).await,
             Some(EvalCommand::Run(args)) => eval_tasks::run(setup, shared, *args, screen).await,
-            Some(EvalCommand::Compare(args)) => eval_tasks::compare(&shared, &args),
+            Some(EvalCommand::Compare(args)) => eval_compare::compare(&shared, &args),
             Some(EvalCommand::Routing(args)) => eval::routing(&shared, &args).await,
             Some(EvalCommand::Review(args)) => eval_review::review(setup, &shared, &args).await,
         },

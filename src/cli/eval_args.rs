@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::cli::record_args::RecordArgs;
 
@@ -28,6 +28,16 @@ pub(super) struct TasksArgs {
     /// Keep the results in this folder; an interrupted run continues there [default: eval-results/PATH-AGENT].
     #[arg(long, value_name = "DIR")]
     pub(super) results: Option<PathBuf>,
+    /// Try each task this many times, and estimate how likely one of several attempts solves it (pass@k).
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(super) attempts: u32,
+    /// Have no agent work on the tasks: see whether each task's own solution gives 1 and doing nothing gives 0, and say which tasks are
+    /// unusable here, and why.
+    #[arg(long, conflicts_with_all = ["agent", "recorded", "record", "baseline", "attempts", "results"])]
+    pub(super) check: bool,
+    /// Evaluate doing nothing, or each task's own solution, in place of an agent.
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["agent", "recorded", "record"])]
+    pub(super) baseline: Option<BaselineArg>,
     /// Try this many tasks at once [default: the number of processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: Option<u16>,
@@ -59,6 +69,25 @@ pub(super) struct TasksArgs {
     pub(super) record: RecordArgs,
 }
 
+/// What takes an agent's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum BaselineArg {
+    /// Nothing is done.
+    Nothing,
+    /// The task's own solution.
+    Solution,
+}
+
+impl BaselineArg {
+    /// The name in the results.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Solution => "solution",
+        }
+    }
+}
+
 /// The subcommands of `hob eval`.
 #[derive(Debug, Subcommand)]
 pub(super) enum EvalCommand {
@@ -66,7 +95,7 @@ pub(super) enum EvalCommand {
     ///
     /// PATH is a task's folder in Harbor's format (task.toml, instruction.md, environment/, tests/), a folder of tasks, or a file of SWE-bench's
     /// instances, whose repositories are on this machine. Any agent can be evaluated. The tests run in a box that the agent cannot see. An
-    /// interrupted run continues where it stopped.
+    /// interrupted run continues where it stopped. The exit code is 8 if a task was not judged: it cannot be tried here, or did not finish.
     Run(Box<TasksArgs>),
     /// Compare evaluations: a line for each, and for two of them the tasks that only one solved, by pairs.
     Compare(CompareArgs),

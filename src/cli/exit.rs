@@ -10,7 +10,7 @@
 //! | 5 | the forge cannot be reached |
 //! | 6 | the worker lacks what only its operator can supply: `hob doctor` shows what |
 //! | 7 | the rehearsal did not end as expected |
-//! | 8 | `hob run ISSUE…`: an issue got no pull request and has no other worker; `hob agent investigate`: no conclusion; `hob agent run`: not done; `hob eval`: a task unfinished; `hob verify`: it does not hold |
+//! | 8 | `hob run ISSUE…`: an issue got no pull request and has no other worker; `hob agent investigate`: no conclusion; `hob agent run`: not done; `hob eval`: an unjudged task; `hob verify`: it does not hold |
 
 use hob_config::SettingsError;
 use hob_domain::FailureClass;
@@ -34,8 +34,8 @@ pub(super) enum Exit {
     Unhealthy = 6,
     /// The rehearsal.
     Rehearsal = 7,
-    /// Issues without a pull request and another worker, a case without a conclusion, a task that is not done or did not
-    /// finish, a statement that does not hold.
+    /// Issues without a pull request and another worker, a case without a conclusion, a task that is not done or was
+    /// not judged, a statement that does not hold.
     Unfinished = 8,
 }
 

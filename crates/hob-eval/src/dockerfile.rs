@@ -34,6 +34,8 @@ pub(crate) struct Image {
 pub(crate) enum NeedsContainer {
     #[error("its Dockerfile names no `WORKDIR`")]
     NoWorkdir,
+    #[error("its Dockerfile has an `ENTRYPOINT`, which is not started here")]
+    Entrypoint,
     #[error("its Dockerfile copies to `{}`, outside `{}`", to.display(), workdir.display())]
     Outside { to: PathBuf, workdir: PathBuf },
     #[error("its Dockerfile has `COPY {line}`: {why}")]
@@ -62,13 +64,18 @@ pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
         match word.to_ascii_uppercase().as_str() {
             // Lines before the last stage do not affect the image.
             "FROM" => (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None),
-            "WORKDIR" => workdir = normal(&workdir.join(rest)),
+            "WORKDIR" => workdir = normal(&workdir.join(expanded(rest, &environment))),
             "COPY" | "ADD" => {
                 let fault = |why| NeedsContainer::Copy { line: rest.to_owned(), why };
                 copies.extend(copied(rest, &workdir).map_err(fault)?);
             }
-            "ENV" => environment.extend(variables(rest)),
+            "ENV" => {
+                // All values of a line see what was set before the line.
+                let set = variables(rest).into_iter().map(|(name, value)| (name, expanded(&value, &environment)));
+                environment.extend(set.collect::<Vec<_>>());
+            }
             "RUN" if runs.is_none() => runs = Some(rest.to_owned()),
+            "ENTRYPOINT" => return Err(NeedsContainer::Entrypoint),
             _other => {}
         }
     }
@@ -130,14 +137,57 @@ fn is_flag(word: &str) -> bool {
     word.starts_with("--")
 }
 
+/// The pairs of an `ENV`, in its old form of one name and the rest of the line, or as `NAME=VALUE…`.
 fn variables(rest: &str) -> Vec<(String, String)> {
-    let unquoted = |value: &str| value.trim_matches(['"', '\'']).to_owned();
-    if !rest.split_whitespace().next().is_some_and(|first| first.contains('=')) {
+    let words = words(rest);
+    if !words.first().is_some_and(|first| first.contains('=')) {
         let pair = rest.split_once(char::is_whitespace);
-        return pair.map(|(name, value)| (name.to_owned(), unquoted(value.trim()))).into_iter().collect();
+        return pair.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).into_iter().collect();
     }
-    let pairs = rest.split_whitespace().filter_map(|word| word.split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), unquoted(value))).collect()
+    let pairs = words.iter().filter_map(|word| word.split_once('='));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// The words of a line, without their quotes and backslashes.
+fn words(line: &str) -> Vec<String> {
+    let (mut all, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, Some(open)) if letter == open => quote = None,
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(letters.next()),
+            (letter, None) if letter.is_whitespace() => all.extend(word.take()),
+            (letter, _) => word.get_or_insert_default().push(letter),
+        }
+    }
+    all.extend(word);
+    all
+}
+
+/// `$NAME`, `${NAME}` and `${NAME:-default}` by their values; `$PATH` stays if it is not set, since this machine's takes its place.
+fn expanded(text: &str, known: &BTreeMap<String, String>) -> String {
+    let mut all = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        all.push_str(before);
+        let braced = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let (given, next) = braced.unwrap_or_else(|| {
+            let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+            after.split_at(end)
+        });
+        let (name, default) = given.split_once(":-").unwrap_or((given, ""));
+        match known.get(name) {
+            Some(value) => all.push_str(value),
+            None if name == "PATH" => all.push_str("$PATH"),
+            None => all.push_str(default),
+        }
+        rest = next;
+    }
+    all + rest
 }
 
 /// The path without `.` and `..`.
@@ -173,6 +223,15 @@ mod tests {
     }
 
     #[test]
+    fn variables_are_read_as_docker_reads_them() {
+        let text = "FROM a\nENV ROOT=/opt A=\"b c\" D=e\\ f\nENV PATH=\"$ROOT/bin:${PATH}\" G=${H:-i}$J\nENV K $A!\nWORKDIR $ROOT/app\n";
+        let image = read(text).unwrap();
+        assert_eq!(image.workdir, Path::new("/opt/app"));
+        let pairs: Vec<_> = image.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(pairs, ["A=b c", "D=e f", "G=i", "K=b c!", "PATH=/opt/bin:$PATH", "ROOT=/opt"]);
+    }
+
+    #[test]
     fn what_needs_a_container_is_named() {
         for (text, why) in [
             ("FROM a\nCOPY . .\n", "names no `WORKDIR`"),
@@ -182,6 +241,7 @@ mod tests {
             ("FROM a\nWORKDIR /app\nADD https://x.test/y .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY *.c .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY x\n", "names no place"),
+            ("FROM a\nWORKDIR /app\nENTRYPOINT [\"x\"]\n", "`ENTRYPOINT`"),
             ("FROM a\nWORKDIR /app\nCOPY x /app/../../etc/y\n", "outside `/app`"),
         ] {
             let said = read(text).unwrap_err().to_string();

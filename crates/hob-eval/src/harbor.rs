@@ -1,7 +1,6 @@
 //! A task in Harbor's format: `task.toml`, `instruction.md`, `environment/` and `tests/`.
 //!
-//! What is read of `task.toml` follows version 0.26 of the package `harbor`: `agent.timeout_sec`, `verifier.timeout_sec`, `verifier.env`,
-//! `environment.env`, `environment.workdir`. What needs a container is a reason not to try the task.
+//! It is read as version 0.26 of the package `harbor` reads it. What cannot be done here, without a container, is a reason not to try the task.
 
 use std::{
     collections::BTreeMap,
@@ -10,11 +9,10 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
-
 use crate::{
     dockerfile::{self, Copied, Image, NeedsContainer},
-    task::{Files, Task, Tests, TestsKind},
+    harbor_fields::{EnvironmentTable, Refused, TaskFile},
+    task::{Files, Solution, Task, Tests, TestsKind},
     text::{NoText, is_plain, text},
 };
 
@@ -22,39 +20,6 @@ use crate::{
 const TESTS_TIME: f64 = 600.0;
 /// The folder of tasks whose environment is empty.
 const WORKDIR: &str = "/app";
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct TaskFile {
-    agent: AgentTable,
-    verifier: VerifierTable,
-    environment: EnvironmentTable,
-    steps: Option<toml::Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct AgentTable {
-    timeout_sec: Option<f64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct VerifierTable {
-    timeout_sec: Option<f64>,
-    env: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct EnvironmentTable {
-    docker_image: Option<String>,
-    os: Option<String>,
-    gpus: Option<u32>,
-    workdir: Option<PathBuf>,
-    env: BTreeMap<String, String>,
-    mcp_servers: Vec<toml::Value>,
-}
 
 /// Why a task cannot be tried here.
 #[derive(Debug, thiserror::Error)]
@@ -69,11 +34,14 @@ pub(crate) enum NotHere {
     NoInstruction,
     #[error("it has no `tests/test.sh`")]
     NoTests,
-    #[error("it needs a variable of the caller's environment: `{0}`")]
+    #[error("it needs a variable of the caller's environment, which no task gets: `{0}`")]
     Variable(String),
-    /// No folder of this machine can replace it.
-    #[error("it wants {0}")]
-    Wants(&'static str),
+    #[error("its variable `{0}` would change where an agent finds its model or its home")]
+    Steers(String),
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error("it has `{0}`, which is not done here")]
+    Has(&'static str),
     #[error(transparent)]
     Dockerfile(#[from] NeedsContainer),
     #[error("its image is built with `{0}`, which is not done here: `--assume-built` takes this machine for it")]
@@ -92,8 +60,13 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
         return Err(NotHere::Name);
     }
     let file: TaskFile = toml::from_str(&text(&folder.join("task.toml"))?)?;
-    refuse(&file)?;
-    let instruction = text(&folder.join("instruction.md"))?;
+    file.obeyable()?;
+    for name in ["trajectory.json", "environment/docker-compose.yaml", "environment/docker-compose.yml"] {
+        if folder.join(name).exists() {
+            return Err(NotHere::Has(name));
+        }
+    }
+    let instruction = without_canary(&text(&folder.join("instruction.md"))?);
     if instruction.trim().is_empty() {
         return Err(NotHere::NoInstruction);
     }
@@ -105,47 +78,70 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
         return Err(NotHere::NoTests);
     }
     let recording = Some(folder.join("recording.json")).filter(|file| file.is_file());
-    let environment: BTreeMap<String, String> = image.environment.into_iter().chain(file.environment.env).collect();
-    let variables = environment.values().chain(file.verifier.env.values());
-    if let Some(value) = variables.into_iter().find(|value| value.contains("${")) {
-        return Err(NotHere::Variable(value.clone()));
+    let (reach, tests_reach) = (file.agent_reach()?, file.tests_reach()?);
+    let environment: BTreeMap<String, String> =
+        image.environment.into_iter().chain(resolved(file.environment.env)?).collect();
+    if let Some(name) = environment.keys().find(|name| steers(name)) {
+        return Err(NotHere::Steers(name.clone()));
     }
+    let solution = folder.join("solution");
+    let solution = match solution.join("solve.sh").is_file() {
+        true => Some(Solution::Folder(solution, resolved(file.solution.env)?)),
+        false => None,
+    };
     Ok(Task {
         name: name.to_owned(),
         instruction,
-        workdir: file.environment.workdir.filter(|path| path.is_absolute()).unwrap_or(image.workdir),
+        workdir: file.environment.workdir.unwrap_or(image.workdir),
         time: file.agent.timeout_sec.map(seconds).transpose()?,
         recording,
         files: Files::Copied(copies),
         tests: Tests {
             kind: TestsKind::Folder(tests),
             time: seconds(file.verifier.timeout_sec.unwrap_or(TESTS_TIME))?,
-            environment: file.verifier.env,
+            environment: resolved(file.verifier.env)?,
+            reach: tests_reach,
         },
         environment,
+        reach,
+        solution,
     })
 }
 
-/// What no folder of this machine can stand for.
-fn refuse(file: &TaskFile) -> Result<(), NotHere> {
-    let environment = &file.environment;
-    let wants = [
-        (file.steps.is_some(), "several steps"),
-        (environment.os.as_deref().is_some_and(|os| os != "linux"), "another system than Linux"),
-        (environment.gpus.is_some_and(|gpus| gpus > 0), "a GPU"),
-        (!environment.mcp_servers.is_empty(), "MCP servers in its environment"),
-    ];
-    match wants.into_iter().find(|(is_wanted, _)| *is_wanted) {
-        Some((_, what)) => Err(NotHere::Wants(what)),
-        None => Ok(()),
-    }
+/// The instruction without the lines at its beginning that only mark it for those who gather training data.
+fn without_canary(text: &str) -> String {
+    let is_canary = |line: &&str| {
+        let line = line.trim();
+        let is_comment = line.starts_with('#') || (line.starts_with("<!--") && line.ends_with("-->"));
+        is_comment && line.to_ascii_lowercase().contains("canary")
+    };
+    let marks = text.lines().take_while(is_canary).count();
+    text.lines().skip(marks).collect::<Vec<_>>().join("\n").trim_start_matches('\n').to_owned()
+}
+
+/// Values as Harbor resolves them, but for the caller's environment, which no task gets: `${NAME:-default}` is its default.
+fn resolved(given: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, NotHere> {
+    let one = |(name, value): (String, String)| {
+        let Some(inner) = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
+            return Ok((name, value));
+        };
+        match inner.split_once(":-") {
+            Some((_, default)) => Ok((name, default.to_owned())),
+            None => Err(NotHere::Variable(value.clone())),
+        }
+    };
+    given.into_iter().map(one).collect()
+}
+
+/// Whether a variable changes what an agent's program does with its own key: a task is not to choose where that is sent.
+fn steers(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let ends = ["_API_KEY", "_BASE_URL", "_API_BASE", "_PROXY", "_ENDPOINT", "_AUTH_TOKEN"];
+    name == "HOME" || name.starts_with("HOB_") || ends.iter().any(|end| name.ends_with(end))
 }
 
 fn image(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result<Image, NotHere> {
     let has = |name: &str| context.join(name).is_file();
-    if has("docker-compose.yaml") || has("docker-compose.yml") {
-        return Err(NotHere::Wants("several containers"));
-    }
     let image = match has("Dockerfile") {
         true => dockerfile::read(&text(&context.join("Dockerfile"))?)?,
         false => Image {
@@ -179,4 +175,28 @@ fn copy(context: &Path, copied: Copied) -> Result<(PathBuf, PathBuf), NotHere> {
 fn seconds(given: f64) -> Result<Duration, NotHere> {
     let time = Duration::try_from_secs_f64(given).ok().filter(|time| !time.is_zero());
     time.ok_or(NotHere::Seconds(given))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_the_caller_is_its_default_or_a_reason() {
+        let given = |value: &str| resolved([("A".to_owned(), value.to_owned())].into()).map(|all| all["A"].clone());
+        for (value, is) in [("1", "1"), ("${X:-two}", "two"), ("${X:-}", ""), ("a${X}b", "a${X}b")] {
+            assert_eq!(given(value).unwrap(), is);
+        }
+        assert!(given("${HOME}").unwrap_err().to_string().contains("`${HOME}`"));
+        let steering: Vec<_> = ["OPENAI_BASE_URL", "http_proxy", "HOME", "HOB_X", "BASE", "PYTHONPATH"]
+            .into_iter()
+            .filter(|name| steers(name))
+            .collect();
+        assert_eq!(steering, ["OPENAI_BASE_URL", "http_proxy", "HOME", "HOB_X"]);
+    }
+
+    #[test]
+    fn marks_for_training_data_are_left_out() {
+        assert_eq!(without_canary("<!-- a canary GUID 1 -->\n# canary 2\n\nDo it.\n# canary"), "Do it.\n# canary");
+    }
 }

@@ -4,7 +4,8 @@ use std::{fs, path::Path};
 
 use crate::{EvalError, git::Git, task::TestPatch, text::quoted};
 
-/// Writes the tests of one trial: the files of the patch as they are with it, and the script.
+/// Writes the tests of one trial: the files of the patch as they are with it, and the script. Its exit code decides, not a file: any code that
+/// it runs could write one.
 pub(crate) async fn write(given: &TestPatch, git: &Git, tests: &Path) -> Result<(), EvalError> {
     let files = tests.join("files");
     fs::create_dir_all(&files).map_err(EvalError::at("make", &files))?;
@@ -28,7 +29,7 @@ pub(crate) async fn write(given: &TestPatch, git: &Git, tests: &Path) -> Result<
     let removals: String = gone.iter().map(|path| format!("rm -f -- {}\n", quoted(path))).collect();
     let script = format!(
         "#!/usr/bin/env bash\n# The tests' own files take the place of the agent's.\ncp -rT --remove-destination /tests/files . || exit 1\n\
-         {removals}if\n{}\nthen echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n",
+         {removals}if\n{}\nthen exit 0; else exit 1; fi\n",
         given.script
     );
     let path = tests.join("test.sh");

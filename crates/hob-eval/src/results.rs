@@ -1,7 +1,8 @@
 //! The folder of one evaluation: what was tried, and a line for each trial that came to its end.
 //!
 //! - Flow: `run.json` says what is evaluated; `trials.jsonl` grows by a line a trial; `patches/` and `tests/` keep each change and what the
-//!   tests printed; `predictions.jsonl` holds the changes as SWE-bench's own harness reads them.
+//!   tests printed; `predictions.jsonl` holds the changes as SWE-bench's own harness reads them. Files of a later attempt
+//!   have `@N` behind the name.
 //! - Guarantees: a line is on the disk before the next trial of the same slot begins; a last line that was cut off is taken away. One process at
 //!   a time has a folder. A folder of another agent, model or set of tasks is refused.
 
@@ -99,9 +100,9 @@ impl Results {
         &self.trials
     }
 
-    /// Whether the task was tried to its end.
-    pub fn has(&self, task: &str) -> bool {
-        self.trials.iter().any(|trial| trial.task == task)
+    /// Whether this attempt at the task came to its end.
+    pub fn has(&self, task: &str, attempt: u32) -> bool {
+        self.trials.iter().any(|trial| trial.task == task && trial.attempt == attempt)
     }
 
     /// Keeps a trial with its patch and what its tests printed.
@@ -109,21 +110,23 @@ impl Results {
     /// # Errors
     /// [`EvalError::File`].
     pub fn add(&mut self, task: &Task, trial: Trial, patch: &str, output: &str) -> Result<(), EvalError> {
+        // `@` is not in a task's name.
+        let again = if trial.attempt == 1 { String::new() } else { format!("@{}", trial.attempt) };
         for (kind, ending, text) in [("patches", "patch", patch), ("tests", "log", output)] {
-            let path = self.folder.join(kind).join(format!("{}.{ending}", task.name));
+            let path = self.folder.join(kind).join(format!("{}{again}.{ending}", task.name));
             fs::write(&path, text).map_err(EvalError::at("write", path))?;
         }
         if let Files::Commit { .. } = task.files {
-            self.predict(&task.name, patch)?;
+            self.predict(&task.name, &again, patch)?;
         }
         append(&mut self.file, &json!(trial)).map_err(EvalError::at("write", self.folder.join("trials.jsonl")))?;
         self.trials.push(trial);
         Ok(())
     }
 
-    /// The change in the form of SWE-bench's own harness.
-    fn predict(&self, instance: &str, patch: &str) -> Result<(), EvalError> {
-        let path = self.folder.join("predictions.jsonl");
+    /// The change in the form of SWE-bench's own harness, which takes one of an instance from a file.
+    fn predict(&self, instance: &str, again: &str, patch: &str) -> Result<(), EvalError> {
+        let path = self.folder.join(format!("predictions{again}.jsonl"));
         let name = self.heading.model.as_deref().unwrap_or(&self.heading.agent);
         let line = json!({ "instance_id": instance, "model_name_or_path": name, "model_patch": patch });
         let file = OpenOptions::new().append(true).create(true).open(&path);
@@ -153,7 +156,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, EvalError> {
     }
 }
 
-/// The trials of a file, the last one of a task, and where its last whole line ends.
+/// The trials of a file, the last line of an attempt, and where its last whole line ends.
 fn trials_of(mut file: &File, path: &Path) -> Result<(Vec<Trial>, u64), EvalError> {
     let mut text = String::new();
     file.seek(SeekFrom::Start(0)).map_err(EvalError::at("read", path))?;
@@ -163,7 +166,7 @@ fn trials_of(mut file: &File, path: &Path) -> Result<(Vec<Trial>, u64), EvalErro
     for (at, line) in text[..whole].lines().enumerate() {
         let trial: Trial = serde_json::from_str(line)
             .map_err(|error| EvalError::Unfit(format!("line {} of `{}`: {error}", at + 1, path.display())))?;
-        trials.insert(trial.task.clone(), trial);
+        trials.insert((trial.task.clone(), trial.attempt), trial);
     }
     Ok((trials.into_values().collect(), whole as u64))
 }

@@ -4,50 +4,26 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{LimitKind, Trial};
-
-/// The 97.5% point of the normal distribution: intervals are of 95%.
-const Z: f64 = 1.959_964;
-
-/// A share of all, with its interval of 95% (Wilson's).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Rate {
-    /// How many.
-    pub count: usize,
-    /// Of how many.
-    pub of: usize,
-    /// Their share, 0 to 1.
-    pub rate: f64,
-    /// Where the interval begins.
-    pub low: f64,
-    /// Where it ends.
-    pub high: f64,
-}
-
-impl Rate {
-    /// The share of `count` in `of`.
-    pub fn new(count: usize, of: usize) -> Self {
-        let (hits, all) = (count as f64, of as f64);
-        if of == 0 {
-            return Self { count, of, rate: 0.0, low: 0.0, high: 1.0 };
-        }
-        let (rate, z2) = (hits / all, Z * Z);
-        let middle = (rate + z2 / (2.0 * all)) / (1.0 + z2 / all);
-        let half = Z / (1.0 + z2 / all) * (rate * (1.0 - rate) / all + z2 / (4.0 * all * all)).sqrt();
-        Self { count, of, rate, low: (middle - half).max(0.0), high: (middle + half).min(1.0) }
-    }
-}
+use crate::{
+    LimitKind, Trial,
+    pass_at::{self, Attempts, PassAt},
+    rate::{Rate, Z, interval},
+};
 
 /// What the trials of one agent and model say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Score {
-    /// Tasks that are solved.
+    /// Attempts that solved their task, of all; the rate is the mean over tasks, and its interval has the task as its unit.
     pub solved: Rate,
-    /// The mean reward; a task without one counts as 0.
+    /// Tasks.
+    pub tasks: usize,
+    /// How likely one of `k` attempts at a task solves it, for each `k` that every task has attempts for.
+    pub pass_at: Vec<PassAt>,
+    /// The mean reward; a trial without one counts as 0.
     pub mean_reward: f64,
     /// US dollars in all.
     pub usd: f64,
-    /// US dollars for each solved task; none: none is solved.
+    /// US dollars for each attempt that solved its task; none: none did.
     pub usd_per_solved: Option<f64>,
     /// Tokens sent, cached ones included.
     pub input_tokens: u64,
@@ -71,7 +47,10 @@ impl Score {
         let count = |is_it: &dyn Fn(&Trial) -> bool| trials.iter().filter(|trial| is_it(trial)).count();
         let sum = |value: &dyn Fn(&Trial) -> u64| trials.iter().map(value).sum::<u64>();
         let all = trials.len().max(1) as f64;
-        let solved = Rate::new(count(&|trial| trial.solved), trials.len());
+        let attempts: Vec<Attempts> = by_task(trials).into_values().collect();
+        let (rate, low, high) =
+            interval(&attempts.iter().map(|task| task.rate()).collect::<Vec<_>>(), trials.len() as f64);
+        let solved = Rate { count: count(&|trial| trial.solved), of: trials.len(), rate, low, high };
         // The sum of nothing is a negative zero.
         let usd = trials.iter().map(|trial| trial.usd).sum::<f64>() + 0.0;
         let input_tokens = sum(&|trial| trial.input_tokens);
@@ -81,6 +60,8 @@ impl Score {
         }
         Self {
             solved,
+            tasks: attempts.len(),
+            pass_at: pass_at::of_tasks(&attempts),
             mean_reward: (trials.iter().filter_map(|trial| trial.reward).sum::<f64>() + 0.0) / all,
             usd,
             usd_per_solved: (solved.count > 0).then(|| usd / solved.count as f64),
@@ -122,54 +103,71 @@ pub struct Comparison {
     pub tasks: usize,
     /// Tasks that only one of them tried, which count for nothing here.
     pub left_out: usize,
-    /// Tasks that both solved.
+    /// Tasks that both solved as often, at least once.
     pub both: usize,
-    /// Those that only the first solved.
+    /// Those that the first solved in a larger share of its attempts.
     pub only_first: Vec<String>,
-    /// Those that only the second solved.
+    /// Those that the second did.
     pub only_second: Vec<String>,
     /// Those that neither solved.
     pub neither: usize,
-    /// The second's solve rate less the first's.
+    /// The second's solve rate less the first's, the mean over tasks.
     pub difference: f64,
-    /// Where the interval of 95% of the difference begins (Agresti and Min, for pairs).
+    /// Where the interval of 95% of the difference begins: by pairs of one task (Agresti and Min).
     pub low: f64,
     /// Where it ends.
     pub high: f64,
-    /// How likely a difference like this or a larger one is if both are equally good (McNemar's exact test, two-sided).
+    /// How likely a split of the tasks like this or a more uneven one is if both are equally good (McNemar's exact test, two-sided).
     pub p: f64,
     /// The second's dollars less the first's.
     pub usd: f64,
 }
 
+/// The attempts at each task.
+fn by_task(trials: &[Trial]) -> BTreeMap<&str, Attempts> {
+    let mut tasks = BTreeMap::<&str, Attempts>::new();
+    for trial in trials {
+        let task = tasks.entry(&trial.task).or_default();
+        task.all += 1;
+        task.solved += u32::from(trial.solved);
+    }
+    tasks
+}
+
 impl Comparison {
-    /// Compares by pairs.
+    /// Compares by pairs: what each did on one task.
     pub fn new(first: &[Trial], second: &[Trial]) -> Self {
-        let by_name: BTreeMap<&str, &Trial> = second.iter().map(|trial| (trial.task.as_str(), trial)).collect();
-        let pairs: Vec<(&Trial, &Trial)> =
-            first.iter().filter_map(|trial| Some((trial, *by_name.get(trial.task.as_str())?))).collect();
-        let only = |which: &dyn Fn(&Trial, &Trial) -> bool| -> Vec<String> {
-            pairs.iter().filter(|(one, other)| which(one, other)).map(|(one, _)| one.task.clone()).collect()
+        let (one, other) = (by_task(first), by_task(second));
+        let pairs: BTreeMap<&str, (f64, f64)> =
+            one.iter().filter_map(|(task, tried)| Some((*task, (tried.rate(), other.get(task)?.rate())))).collect();
+        let those = |which: &dyn Fn(f64, f64) -> bool| -> Vec<String> {
+            let those = pairs.iter().filter(|(_, (one, other))| which(*one, *other));
+            those.map(|(task, _)| (*task).to_owned()).collect()
         };
-        let only_first = only(&|one, other| one.solved && !other.solved);
-        let only_second = only(&|one, other| !one.solved && other.solved);
-        let both = pairs.iter().filter(|(one, other)| one.solved && other.solved).count();
+        let (only_first, only_second) = (those(&|one, other| one > other), those(&|one, other| one < other));
+        let neither = pairs.values().filter(|(one, other)| *one == 0.0 && *other == 0.0).count();
         let tasks = pairs.len();
-        let (b, c, n) = (only_first.len() as f64, only_second.len() as f64, tasks as f64);
+        let n = tasks as f64;
+        let differences: Vec<f64> = pairs.values().map(|(one, other)| other - one).collect();
+        let (sum, squares) = (differences.iter().sum::<f64>(), differences.iter().map(|one| one * one).sum::<f64>());
         // Half a task is added to each of the four cells, which keeps the interval honest where few pairs differ.
-        let (b2, c2, n2) = (b + 0.5, c + 0.5, n + 2.0);
-        let middle = (c2 - b2) / n2;
-        let half = Z * ((b2 + c2) - (c2 - b2).powi(2) / n2).sqrt() / n2;
+        let (squares2, n2) = (squares + 1.0, n + 2.0);
+        let middle = sum / n2;
+        let half = Z * (squares2 - sum.powi(2) / n2).sqrt() / n2;
+        let usd = |trials: &[Trial]| {
+            let those = trials.iter().filter(|trial| pairs.contains_key(trial.task.as_str()));
+            those.map(|trial| trial.usd).sum::<f64>()
+        };
         Self {
             tasks,
-            left_out: first.len() + second.len() - 2 * tasks,
-            both,
-            neither: tasks - both - only_first.len() - only_second.len(),
-            difference: if tasks == 0 { 0.0 } else { (c - b) / n },
+            left_out: one.len() + other.len() - 2 * tasks,
+            both: tasks - neither - only_first.len() - only_second.len(),
+            neither,
+            difference: if tasks == 0 { 0.0 } else { sum / n },
             low: (middle - half).max(-1.0),
             high: (middle + half).min(1.0),
             p: exact(only_first.len(), only_second.len()),
-            usd: pairs.iter().map(|(one, other)| other.usd - one.usd).sum::<f64>() + 0.0,
+            usd: usd(second) - usd(first) + 0.0,
             only_first,
             only_second,
         }
@@ -196,6 +194,7 @@ mod tests {
     fn trial(task: &str, solved: bool) -> Trial {
         Trial {
             task: task.to_owned(),
+            attempt: 1,
             solved,
             reward: solved.then_some(1.0),
             outcome: "done".to_owned(),
@@ -214,17 +213,6 @@ mod tests {
 
     fn near(value: f64, wanted: f64) {
         assert!((value - wanted).abs() < 5e-4, "{value} is not {wanted}");
-    }
-
-    /// Wilson's interval of 5 in 10, of 0 in 10 and of 10 in 10, worked out beside this code.
-    #[test]
-    fn the_interval_is_wilsons() {
-        for (count, low, high) in [(5, 0.2366, 0.7634), (0, 0.0, 0.2775), (10, 0.7225, 1.0)] {
-            let rate = Rate::new(count, 10);
-            near(rate.low, low);
-            near(rate.high, high);
-        }
-        assert_eq!(Rate::new(0, 0), Rate { count: 0, of: 0, rate: 0.0, low: 0.0, high: 1.0 });
     }
 
     /// McNemar's exact test: twice the sum of `comb(b + c, k) / 2^(b + c)` up to the smaller, by Python's whole numbers.
@@ -253,5 +241,23 @@ mod tests {
         // -1.96 * sqrt(3) / 5
         near(compared.low, -0.678_9);
         assert_eq!(Score::new(&[]).solved.of, 0);
+    }
+
+    #[test]
+    fn several_attempts_at_a_task_are_one_task() {
+        let again = |task: &str, solved: &[bool]| -> Vec<Trial> {
+            let one = |(at, solved): (u32, &bool)| Trial { attempt: at, ..trial(task, *solved) };
+            (1..).zip(solved).map(one).collect()
+        };
+        let first = [again("a", &[true, false]), again("b", &[false, false])].concat();
+        let second = [again("a", &[true, true]), again("b", &[false, false])].concat();
+        let score = Score::new(&first);
+        assert_eq!((score.tasks, score.solved.count, score.solved.of, score.pass_at.len()), (2, 1, 4, 2));
+        near(score.solved.rate, 0.25);
+        near(score.pass_at[1].rate, 0.5);
+        let compared = Comparison::new(&first, &second);
+        assert_eq!((compared.tasks, compared.both, compared.neither), (2, 0, 1));
+        assert_eq!((compared.only_first.len(), compared.only_second), (0, vec!["a".to_owned()]));
+        near(compared.difference, 0.25);
     }
 }

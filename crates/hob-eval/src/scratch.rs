@@ -10,6 +10,28 @@ use tempfile::TempDir;
 
 use crate::{EvalError, Task, git::Git, task::Files};
 
+/// What programs leave behind and a change has no need of: byte code, caches, and what compilers write.
+const LEFT_BEHIND: [&str; 18] = [
+    "__pycache__/",
+    "*.py[cod]",
+    ".pytest_cache/",
+    ".mypy_cache/",
+    ".ruff_cache/",
+    ".hypothesis/",
+    ".tox/",
+    ".venv/",
+    ".coverage",
+    "*.egg-info/",
+    "node_modules/",
+    "*.class",
+    "*.o",
+    "**/target/debug/",
+    "**/target/release/",
+    "**/target/CACHEDIR.TAG",
+    "**/target/.rustc_info.json",
+    ".DS_Store",
+];
+
 /// The folders of one trial; they are removed with this.
 #[derive(Debug)]
 pub struct Scratch {
@@ -59,13 +81,25 @@ impl Scratch {
         self.place.path().join("tests")
     }
 
-    /// The change as a patch.
+    /// The change as a patch: without new files that the folder's `.gitignore` names, and without what programs leave beside their sources.
     ///
     /// # Errors
     /// [`EvalError::Git`] when git cannot read the folder.
     pub async fn patch(&self) -> Result<String, EvalError> {
-        self.own(&["add", "--all", "--force", "."]).await?;
+        let info = self.place.path().join("base.git/info");
+        fs::create_dir_all(&info).map_err(EvalError::at("make", &info))?;
+        let exclude = info.join("exclude");
+        fs::write(&exclude, LEFT_BEHIND.join("\n") + "\n").map_err(EvalError::at("write", &exclude))?;
+        // Without `--force`: a file that the folder began with is followed even if it is ignored.
+        self.own(&["add", "--all", "."]).await?;
         self.own(&["diff", "--cached", "--binary", "--no-ext-diff", "--no-textconv", "base"]).await
+    }
+
+    /// Applies a patch to a folder that no agent has had.
+    pub(crate) async fn apply(&self, patch: &str) -> Result<(), EvalError> {
+        let file = self.place.path().join("solution.patch");
+        fs::write(&file, patch).map_err(EvalError::at("write", &file))?;
+        self.own(&["apply", "--whitespace=nowarn", &file.to_string_lossy()]).await.map(drop)
     }
 
     /// Keeps what the folder begins with, in a git directory that the agent never sees.
@@ -109,4 +143,54 @@ fn copy(from: &Path, to: &Path) -> Result<(), EvalError> {
         return copy_tree(from, to).map_err(EvalError::at("copy", from));
     }
     fs::copy(from, to).map(drop).map_err(EvalError::at("copy", from))
+}
+
+#[cfg(test)]
+mod tests {
+    use hob_process::Environment;
+
+    use super::*;
+    use crate::{find_tasks, swe_bench::SweBenchParts};
+
+    #[tokio::test]
+    async fn a_patch_has_the_change_and_nothing_that_programs_leave_behind() {
+        let place = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &[u8]| {
+            let path = place.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for (path, text) in [
+            ("task/task.toml", ""),
+            ("task/instruction.md", "Do it."),
+            ("task/tests/test.sh", "true"),
+            ("task/environment/Dockerfile", "FROM scratch\nWORKDIR /app\nCOPY files/ .\n"),
+            ("task/environment/files/.gitignore", "*.log\nkept.bin\n"),
+            ("task/environment/files/kept.bin", "0"),
+            ("task/environment/files/__pycache__/shipped.pyc", "0"),
+        ] {
+            put(path, text.as_bytes());
+        }
+        let found = find_tasks(&place.path().join("task"), false, &SweBenchParts::default()).unwrap();
+        let environment = Environment::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
+        let scratch = Scratch::make(&found.tasks[0], &place.path().join("state"), &environment).await.unwrap();
+        let folder = scratch.folder();
+        let left =
+            ["pkg/__pycache__/a.cpython-311.pyc", "b.pyc", ".pytest_cache/x", "run.log", "target/debug/a", "m.o"];
+        for (name, text) in left.into_iter().map(|name| (name, [0, 255, 0].as_slice())).chain([
+            ("new.py", b"x = 1\n".as_slice()),
+            ("kept.bin", b"1".as_slice()),
+            ("__pycache__/shipped.pyc", b"1".as_slice()),
+        ]) {
+            fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+            fs::write(folder.join(name), text).unwrap();
+        }
+        let patch = scratch.patch().await.unwrap();
+        let named: Vec<_> = patch
+            .lines()
+            .filter_map(|line| line.strip_prefix("diff --git a/")?.split_once(" b/"))
+            .map(|(name, _)| name)
+            .collect();
+        assert_eq!(named, ["__pycache__/shipped.pyc", "kept.bin", "new.py"], "{patch}");
+    }
 }

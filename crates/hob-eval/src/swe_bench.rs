@@ -1,6 +1,6 @@
 //! SWE-bench's instances: a line of JSON each, with the commit of a repository that is on this machine.
 //!
-//! The fields are those of the dataset: `instance_id`, `repo`, `base_commit`, `problem_statement`, `test_patch`, `FAIL_TO_PASS`,
+//! The fields are those of the dataset: `instance_id`, `repo`, `base_commit`, `problem_statement`, `patch`, `test_patch`, `FAIL_TO_PASS`,
 //! `PASS_TO_PASS`; the last two are lists, or texts that hold one. An instance becomes a task whose tests put the files of `test_patch` over the
 //! agent's, and then run a command with the names of the tests, each of which has to pass.
 
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use crate::{
     EvalError, Found, Task, Unusable,
     named_tests::NamedTests,
-    task::{Files, TestPatch, Tests, TestsKind},
+    task::{Files, Reach, Solution, TestPatch, Tests, TestsKind},
     text::{is_plain, quoted},
 };
 
@@ -45,6 +45,8 @@ struct Instance {
     repo: String,
     base_commit: String,
     problem_statement: String,
+    #[serde(default)]
+    patch: String,
     #[serde(default)]
     test_patch: String,
     #[serde(rename = "FAIL_TO_PASS", deserialize_with = "names")]
@@ -122,8 +124,8 @@ enum NotHere {
 }
 
 fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) -> Result<Task, NotHere> {
-    let Instance { instance_id, repo, base_commit, problem_statement, test_patch, fail_to_pass, pass_to_pass } =
-        instance;
+    let Instance { instance_id, repo, base_commit, problem_statement, patch: solution, test_patch, .. } = instance;
+    let (fail_to_pass, pass_to_pass) = (instance.fail_to_pass, instance.pass_to_pass);
     if !is_plain(&instance_id) {
         return Err(NotHere::Id);
     }
@@ -148,7 +150,7 @@ fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) 
         .map(|(names, number)| NamedTests::run(number, &line(names)))
         .collect();
     let script = runs.join(" &&\n");
-    let named = NamedTests::new(wanted.concat(), command);
+    let named = NamedTests::new(wanted.concat());
     let (repository_of, commit) = (repository.clone(), base_commit.clone());
     let patch = TestPatch { repository: repository_of, commit, patch: test_patch, script, named };
     Ok(Task {
@@ -158,8 +160,10 @@ fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) 
         time: None,
         recording: None,
         files: Files::Commit { repository, commit: base_commit },
-        tests: Tests { kind: TestsKind::Patch(patch), time, environment: BTreeMap::new() },
+        tests: Tests { kind: TestsKind::Patch(patch), time, environment: BTreeMap::new(), reach: Reach::OfSettings },
         environment: BTreeMap::new(),
+        reach: Reach::OfSettings,
+        solution: Some(solution).filter(|patch| !patch.trim().is_empty()).map(Solution::Patch),
     })
 }
 

@@ -1,7 +1,8 @@
 //! A task: what the agent is told and begins with, and what decides whether it is solved.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, ffi::OsStr, path::PathBuf, time::Duration};
 
+use hob_process::Environment;
 use serde::Serialize;
 
 use crate::named_tests::NamedTests;
@@ -23,8 +24,50 @@ pub struct Task {
     pub(crate) files: Files,
     /// What decides.
     pub(crate) tests: Tests,
-    /// Variables that its container would have.
+    /// Variables that its container would have; `$PATH` in one of them is this machine's.
     pub(crate) environment: BTreeMap<String, String>,
+    /// What the agent may reach.
+    pub reach: Reach,
+    /// Its solution; `None` if it has none.
+    pub(crate) solution: Option<Solution>,
+}
+
+/// The network that a task leaves to an agent or to its tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// That of the settings.
+    OfSettings,
+    /// None, even if the settings open one.
+    Nothing,
+}
+
+/// What solves a task without an agent.
+#[derive(Debug, Clone)]
+pub(crate) enum Solution {
+    /// A folder with `solve.sh`, and the variables that it gets.
+    Folder(PathBuf, BTreeMap<String, String>),
+    /// A patch of the repository.
+    Patch(String),
+}
+
+impl Task {
+    /// The environment of a child that works on it: `machine`, and the variables that the task's container would have.
+    pub fn variables(&self, machine: &Environment) -> Environment {
+        let mut all = machine.clone();
+        let path = machine.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        for (name, value) in &self.environment {
+            let value = value.replace("$PATH", &path);
+            // The image's programs are where this machine has them.
+            let value = if name == "PATH" && !value.contains(&path) { format!("{value}:{path}") } else { value };
+            all.insert(name.into(), value.into());
+        }
+        all
+    }
+
+    /// The names of the variables that its container would have.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        self.environment.keys().map(String::as_str)
+    }
 }
 
 /// What a folder begins with.
@@ -36,7 +79,7 @@ pub(crate) enum Files {
     Commit { repository: PathBuf, commit: String },
 }
 
-/// The tests of a task. They write a number to `/logs/verifier/reward.txt`, or numbers to `reward.json` beside it.
+/// The tests of a task.
 #[derive(Debug, Clone)]
 pub(crate) struct Tests {
     /// Where they are.
@@ -45,13 +88,15 @@ pub(crate) struct Tests {
     pub(crate) time: Duration,
     /// Variables that they get.
     pub(crate) environment: BTreeMap<String, String>,
+    /// What they may reach.
+    pub(crate) reach: Reach,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum TestsKind {
-    /// A folder with `test.sh`.
+    /// A folder with `test.sh`, which writes a number to `/logs/verifier/reward.txt`, or numbers to `reward.json` beside it.
     Folder(PathBuf),
-    /// A patch of test files and a command.
+    /// A patch of test files and a command, whose exit code and named tests decide.
     Patch(TestPatch),
 }
 

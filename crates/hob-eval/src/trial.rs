@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 /// A task that was tried to its end.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The task's name.
     pub task: String,
+    /// Which attempt at the task, from 1.
+    #[serde(default = "first")]
+    pub attempt: u32,
     /// Whether its tests give the full reward.
     pub solved: bool,
     /// What its tests gave; none: they wrote no reward.
@@ -33,6 +36,11 @@ pub struct Trial {
     pub patch_bytes: u64,
     /// The agent's session.
     pub session: String,
+}
+
+/// The attempt of a line that an earlier Hob wrote.
+fn first() -> u32 {
+    1
 }
 
 /// A limit that ends an agent which is not done.

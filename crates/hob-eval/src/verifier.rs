@@ -1,20 +1,32 @@
 //! The tests of a task, run in a box: the agent's folder at its place, the tests at `/tests`, what they say at `/logs`.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use hob_process::{Environment, Exit, Program};
-use hob_sandbox::Sandbox;
+use hob_sandbox::{Network, Sandbox};
 use tokio_util::sync::CancellationToken;
 
-use crate::{EvalError, Scratch, Task, patched_tests, task::TestsKind, text::text};
+use crate::{
+    EvalError, Scratch, Task,
+    named_tests::NamedTests,
+    patched_tests, signs,
+    task::{Reach, Solution, TestsKind},
+    text::text,
+};
 
 /// Bytes of each stream of the tests that are kept.
 const OUTPUT: usize = 256 * 1024;
 /// How deep the folders of tests are looked through.
 const FOLDERS_MAX: usize = 4;
+/// How long a solution may take whose task names no time for an agent.
+const SOLUTION_TIME: Duration = Duration::from_secs(1_800);
+/// The exit codes from which on a shell says that a signal ended it.
+const SIGNALS: i32 = 128;
 /// The variable that tags the tests' processes.
 const TAG: &str = "HOB_EVAL";
 
@@ -36,12 +48,29 @@ pub struct Verdict {
     pub output: String,
     /// Why the reward is not what the tests wrote.
     pub complaint: Option<String>,
+    /// Whether a command that has to name its tests named none.
+    names_none: bool,
 }
 
 impl Verdict {
     /// Whether the reward is the full one.
     pub fn is_solved(&self) -> bool {
         self.reward.is_some_and(|reward| reward >= 1.0)
+    }
+
+    /// Why the tests may not have run: a sign of a missing program or host, or no reward. `None` if they solved it, or ran without such a sign.
+    ///
+    /// The code under test can print such a sign, too: only [`unusable`](crate::unusable) tells.
+    pub fn doubt(&self) -> Option<String> {
+        if self.is_solved() {
+            return None;
+        }
+        let unnamed = || self.names_none.then(|| "the command named no test that Hob can read".to_owned());
+        signs::missing(&self.output).or_else(unnamed).or_else(|| match (self.reward, self.exit) {
+            (_, Exit::Code(code @ (126 | 127))) => Some(format!("the tests ended with exit code {code}")),
+            (None, exit) => Some(format!("the tests wrote no reward ({exit})")),
+            (Some(_), _) => None,
+        })
     }
 
     /// Without a reward, if there is something wrong.
@@ -67,7 +96,7 @@ impl Verifier {
         scratch: &Scratch,
         cancel: &CancellationToken,
     ) -> Result<Verdict, EvalError> {
-        let (folder, logs) = (scratch.folder(), scratch.logs());
+        let logs = scratch.logs();
         let tests = match &task.tests.kind {
             TestsKind::Folder(tests) => tests.clone(),
             TestsKind::Patch(patch) => {
@@ -78,26 +107,72 @@ impl Verifier {
         };
         let verifier = logs.join("verifier");
         fs::create_dir_all(&verifier).map_err(EvalError::at("make", &verifier))?;
-        let sandbox = self.sandbox.clone().showing(task.workdir.clone(), folder.clone());
-        let sandbox = sandbox.showing(PathBuf::from("/logs"), logs.clone());
-        let plan = sandbox.plan().writes(&folder).writes(scratch.logs()).reads(&tests).shows_instead("/tests", &tests);
-        let mut program = Program::inside(&plan, "bash", &self.environment).arg("/tests/test.sh").dir(&task.workdir);
-        program = program.env("HOME", "/tmp").env("TMPDIR", "/tmp");
-        for (name, value) in task.environment.iter().chain(&task.tests.environment) {
-            program = program.env(name, value);
-        }
-        let ended = program.deadline(task.tests.time).output_cap(OUTPUT).tag_uniquely(TAG).run(cancel).await?;
+        let (variables, reach) = (&task.tests.environment, task.tests.reach);
+        let script = Script { shown: ("/tests", &tests), file: "test.sh", variables, reach };
+        let ended = self.script(&script, task, scratch).deadline(task.tests.time).run(cancel).await?;
         let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
-        let named = rewards_named_by(&task.tests.kind, &tests);
-        let verdict = Verdict { reward: reward(&verifier, &named), exit: ended.exit, output, complaint: None };
+        let reward = match (&task.tests.kind, ended.exit) {
+            (TestsKind::Patch(_), Exit::Code(code)) => Some(if code == 0 { 1.0 } else { 0.0 }),
+            (TestsKind::Folder(_), Exit::Code(code)) if code < SIGNALS => reward(&verifier, &rewards_named_by(&tests)),
+            // What ended the script before its end may have written the reward in its place.
+            (TestsKind::Folder(_) | TestsKind::Patch(_), _) => None,
+        };
+        let verdict = Verdict { reward, exit: ended.exit, output, complaint: None, names_none: false };
         Ok(match &task.tests.kind {
-            TestsKind::Patch(patch) if verdict.is_solved() => {
-                let complaint = patch.named.complaint(&logs, &verdict.output);
-                verdict.unless(complaint)
+            TestsKind::Patch(patch) => {
+                let results = NamedTests::read(&logs, &verdict.output);
+                let verdict = Verdict { names_none: results.tests.is_empty(), ..verdict };
+                if verdict.is_solved() { verdict.unless(patch.named.complaint(&results)) } else { verdict }
             }
-            TestsKind::Patch(_) | TestsKind::Folder(_) => verdict,
+            TestsKind::Folder(_) => verdict,
         })
     }
+
+    /// Applies the solution of `task` to a folder that no agent has had. `false` if it has none.
+    pub(crate) async fn solve(
+        &self,
+        task: &Task,
+        scratch: &Scratch,
+        cancel: &CancellationToken,
+    ) -> Result<bool, EvalError> {
+        match &task.solution {
+            None => Ok(false),
+            Some(Solution::Patch(patch)) => scratch.apply(patch).await.map(|()| true),
+            Some(Solution::Folder(folder, variables)) => {
+                let script = Script { shown: ("/solution", folder), file: "solve.sh", variables, reach: task.reach };
+                let program = self.script(&script, task, scratch).env("DEBIAN_FRONTEND", "noninteractive");
+                // As with Harbor, its exit code says nothing: the tests do.
+                program.deadline(task.time.unwrap_or(SOLUTION_TIME)).run(cancel).await.map(drop)?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// A script in a box: the folder of the trial at its place, the script's folder at its own, and `/logs`.
+    fn script(&self, script: &Script<'_>, task: &Task, scratch: &Scratch) -> Program {
+        let (folder, logs) = (scratch.folder(), scratch.logs());
+        let Script { shown: (at, from), file, variables, reach } = script;
+        let sandbox = match reach {
+            Reach::OfSettings => self.sandbox.clone(),
+            Reach::Nothing => self.sandbox.clone().with_network(Network::None),
+        };
+        let sandbox =
+            sandbox.showing(task.workdir.clone(), folder.clone()).showing(PathBuf::from("/logs"), logs.clone());
+        let plan = sandbox.plan().writes(&folder).writes(logs).reads(*from).shows_instead(*at, *from);
+        let mut environment = task.variables(&self.environment);
+        environment.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
+        let program = Program::inside(&plan, "bash", &environment).arg(format!("{at}/{file}")).dir(&task.workdir);
+        program.env("HOME", "/tmp").env("TMPDIR", "/tmp").output_cap(OUTPUT).tag_uniquely(TAG)
+    }
+}
+
+/// A script of a task.
+struct Script<'a> {
+    /// Where its folder is shown, and where that is.
+    shown: (&'static str, &'a Path),
+    file: &'static str,
+    variables: &'a BTreeMap<String, String>,
+    reach: Reach,
 }
 
 /// The files that a reward may be in, the one that Harbor prefers first.
@@ -106,11 +181,8 @@ const REWARDS: [&str; 2] = ["reward.json", "reward.txt"];
 /// The files that the tests themselves name as their reward; both if they name neither, as those that compute a path do.
 ///
 /// What the tests try runs in their box, and may write any file there. A reward that they do not name is not theirs.
-fn rewards_named_by(kind: &TestsKind, tests: &Path) -> Vec<&'static str> {
-    let named: Vec<_> = match kind {
-        TestsKind::Patch(_) => vec![REWARDS[1]],
-        TestsKind::Folder(_) => REWARDS.into_iter().filter(|name| is_named(tests, name, FOLDERS_MAX)).collect(),
-    };
+fn rewards_named_by(tests: &Path) -> Vec<&'static str> {
+    let named: Vec<_> = REWARDS.into_iter().filter(|name| is_named(tests, name, FOLDERS_MAX)).collect();
     if named.is_empty() { REWARDS.to_vec() } else { named }
 }
 
@@ -173,11 +245,11 @@ mod tests {
         fs::create_dir(tests.path().join("inner")).unwrap();
         fs::write(tests.path().join("inner/judge.py"), "open('/logs/verifier/reward.txt', 'w')").unwrap();
         fs::write(logs.path().join("reward.json"), "{\"reward\": 1}").unwrap();
-        let named = rewards_named_by(&TestsKind::Folder(tests.path().to_owned()), tests.path());
+        let named = rewards_named_by(tests.path());
         assert_eq!((named.as_slice(), reward(logs.path(), &named)), (&["reward.txt"][..], None));
         fs::write(logs.path().join("reward.txt"), "0").unwrap();
         assert_eq!(reward(logs.path(), &named), Some(0.0));
         fs::write(tests.path().join("inner/judge.py"), "write(reward_path)").unwrap();
-        assert_eq!(rewards_named_by(&TestsKind::Folder(tests.path().to_owned()), tests.path()), REWARDS);
+        assert_eq!(rewards_named_by(tests.path()), REWARDS);
     }
 }

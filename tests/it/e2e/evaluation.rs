@@ -42,7 +42,7 @@ async fn world() -> World {
 }
 
 /// The output of `--json`: the result, and the number of trials before it.
-fn result(ended: &Ended) -> (Value, usize) {
+pub(super) fn result(ended: &Ended) -> (Value, usize) {
     let objects = ended.objects();
     let trials = objects.iter().filter(|object| object["event"] == "trial").count();
     let result = objects.iter().find(|object| object["event"] == "result");
@@ -154,10 +154,10 @@ async fn what_cannot_be_tried_here_is_told_and_a_model_that_fails_is_no_answer()
     fs::remove_file(&linked).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", &linked).unwrap();
     let all = world.hob(&["eval", "tasks", "--agent", "one"]).await;
-    assert_eq!(all.code, 2, "{all:?}");
+    assert_eq!(all.code, 8, "{all:?}");
     for why in [
         "built: not tried: its image is built with `apt-get install x`",
-        "steps: not tried: it wants several steps",
+        "steps: not tried: it sets `steps`: tasks of several steps",
         "odd: not tried: its `task.toml` cannot be read",
         "untested: not tried: it has no `tests/test.sh`",
         "instruction.md` is not a file",
@@ -205,13 +205,13 @@ async fn commit(folder: &Path, message: &str) {
 async fn instance(world: &World) -> Value {
     let repository = world.dir().join("repositories/acme__sums");
     put(&repository.join("sum.sh"), "echo $(($1 - $2))\n");
-    put(&repository.join("tests/run.sh"), "case $1 in zero) [ $(sh sum.sh 0 0) = 0 ];; esac\n");
+    let run = |cases: &str| {
+        format!("case $1 in {cases}esac && echo \"ok 1 - $1\" || {{ echo \"not ok 1 - $1\"; exit 1; }}\n")
+    };
+    put(&repository.join("tests/run.sh"), &run("zero) [ $(sh sum.sh 0 0) = 0 ];; "));
     commit(&repository, "base").await;
     let base = git(&repository, &["rev-parse", "HEAD"]).await;
-    put(
-        &repository.join("tests/run.sh"),
-        "case $1 in zero) [ $(sh sum.sh 0 0) = 0 ];; two) [ $(sh sum.sh 1 1) = 2 ];; esac\n",
-    );
+    put(&repository.join("tests/run.sh"), &run("zero) [ $(sh sum.sh 0 0) = 0 ];; two) [ $(sh sum.sh 1 1) = 2 ];; "));
     let test_patch = git(&repository, &["diff"]).await + "\n";
     put(&repository.join("later.txt"), "the answer of a later commit\n");
     commit(&repository, "later").await;
@@ -270,7 +270,8 @@ async fn instances_of_swe_bench_run_on_local_repositories() {
     for (agent, solved) in [("mends", true), ("cheats", false)] {
         let ended = world.hob(&[&args[..], &[agent]].concat()).await;
         let (report, trials) = result(&ended);
-        assert_eq!((ended.code, trials, &report["trials"][0]["solved"]), (0, 1, &json!(solved)), "{ended:?}");
+        // Two of the three lines are not tried.
+        assert_eq!((ended.code, trials, &report["trials"][0]["solved"]), (8, 1, &json!(solved)), "{ended:?}");
         assert!(ended.stderr.contains("acme__other-1: not tried: the repository acme/other is not in"), "{ended:?}");
         assert!(ended.stderr.contains("line 3: not tried: it is not an instance: missing field"), "{ended:?}");
     }
@@ -278,6 +279,22 @@ async fn instances_of_swe_bench_run_on_local_repositories() {
     let predicted: Value = serde_json::from_str(&predicted).unwrap();
     assert_eq!(predicted["instance_id"], "acme__sums-1");
     assert!(predicted["model_patch"].as_str().unwrap().contains("+echo $(($1 + $2))"), "{predicted}");
+    // A command that names no test judges nothing, however it ends.
+    let unread = [
+        "eval",
+        "set.jsonl",
+        "--repositories",
+        "repositories",
+        "--test-command",
+        "true {tests}",
+        "--results",
+        "unread",
+    ];
+    let unread = world.hob(&[&unread[..], &["--agent", "mends", "--json"]].concat()).await;
+    let (report, trials) = result(&unread);
+    assert_eq!((unread.code, trials), (8, 0), "{unread:?}");
+    let whys = report["unusable"].to_string();
+    assert!(whys.contains("its tests could not run here: the command named no test that Hob can read"), "{whys}");
     let bare = world.hob(&["eval", "set.jsonl"]).await;
     assert!(
         bare.code == 2 && bare.stderr.contains("need `--repositories DIR` and `--test-command COMMAND`"),

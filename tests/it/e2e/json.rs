@@ -307,6 +307,7 @@ async fn every_command_writes_what_the_document_describes() {
     super::evaluation::put(&tasks.join("bad/task.toml"), "");
     let evaluated = ["eval", "run", "tasks", "--recorded", "--results", "of-eval", "--json"];
     events.extend(held.takes("eval run", &world.hob(&evaluated).await));
+    events.extend(held.takes("eval run --check", &world.hob(&["eval", "tasks", "--check", "--json"]).await));
     events.extend(held.takes("eval compare", &world.hob(&["eval", "compare", "of-eval", "of-eval", "--json"]).await));
     // It serves until it is told to stop: the shell does that after its first line.
     let serve = r#"mkfifo ready; "$@" > ready & read -r line < ready; echo "$line"; kill $!; wait $!"#;

@@ -28,6 +28,7 @@ mod deliverables;
 mod doctor_live;
 mod drift;
 mod evaluation;
+mod evaluation_trust;
 mod failures;
 mod first_process;
 mod flakes;

@@ -36,6 +36,9 @@ impl Ended {
 /// The program while it runs.
 pub(crate) struct Started(Child);
 
+/// How long a command may take before it is taken for one that hangs: several times what the longest takes on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(300);
+
 impl World {
     /// Runs `hob` on this world's forge and repository with the bot's token.
     pub(crate) async fn hob(&self, args: &[&str]) -> Ended {
@@ -69,7 +72,7 @@ impl World {
 
     fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
         let program = Program::of_hob(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
-        program.args(self.arguments(args))
+        program.args(self.arguments(args)).deadline(DEADLINE)
     }
 
     fn environment(&self, changes: &[(&str, &str)]) -> Environment {

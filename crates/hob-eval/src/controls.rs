@@ -1,0 +1,148 @@
+//! Controls: what the tests of a task say of its own solution, and of nothing.
+//!
+//! A task whose solution is not solved by its tests, or whose tests are content with nothing, measures no agent. No agent takes part, so no
+//! code under test decides what they say.
+
+use std::path::Path;
+
+use hob_process::Environment;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::{EvalError, Scratch, Task, Verdict, Verifier, signs, task::TestsKind};
+
+/// Characters of an output's end that a sentence quotes.
+const TAIL: usize = 200;
+
+/// What tries a task in the place of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Baseline {
+    /// Nothing is done.
+    Nothing,
+    /// The task's own solution.
+    Solution,
+}
+
+/// What the controls say of a task on this machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checked {
+    /// Its name.
+    pub task: String,
+    /// The reward of its own solution; `None` if it has none, or its tests wrote none.
+    pub solution: Option<f64>,
+    /// The reward of doing nothing; `None` if its tests wrote none, or the solution was enough to tell.
+    pub nothing: Option<f64>,
+    /// Why it is unusable here; `None` if it is usable.
+    pub why: Option<String>,
+}
+
+/// Where folders of trials are made, and with which variables.
+#[derive(Debug, Clone)]
+pub struct Place {
+    state: std::path::PathBuf,
+    environment: Environment,
+}
+
+impl Place {
+    /// Below the folder `state`.
+    pub fn new(state: &Path, environment: Environment) -> Self {
+        Self { state: state.to_owned(), environment }
+    }
+
+    /// Makes what the agent of `task` begins with.
+    ///
+    /// # Errors
+    /// [`EvalError`] when a file cannot be copied or a commit is not there.
+    pub async fn make(&self, task: &Task) -> Result<Scratch, EvalError> {
+        Scratch::make(task, &self.state, &self.environment).await
+    }
+}
+
+/// Tries a task without an agent. `None` if it has no solution.
+///
+/// # Errors
+/// [`EvalError`] when the folder cannot be made or the tests cannot be started.
+pub async fn try_baseline(
+    verifier: &Verifier,
+    task: &Task,
+    baseline: Baseline,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> Result<Option<(Scratch, Verdict)>, EvalError> {
+    let scratch = place.make(task).await?;
+    if baseline == Baseline::Solution && !verifier.solve(task, &scratch, cancel).await? {
+        return Ok(None);
+    }
+    let verdict = verifier.verify(task, &scratch, cancel).await?;
+    Ok(Some((scratch, verdict)))
+}
+
+/// Whether the tests of `task` fetch something, so that they may not run here.
+pub fn fetches(task: &Task) -> bool {
+    match &task.tests.kind {
+        TestsKind::Folder(tests) => signs::fetches(tests).is_some(),
+        TestsKind::Patch(_) => false,
+    }
+}
+
+/// Why the tests of `task` cannot tell here whether it is solved; `None` if they can, as far as its own solution shows. Of a task without a
+/// solution, they have to run to their end on what the agent begins with.
+///
+/// # Errors
+/// As [`try_baseline`].
+pub async fn unusable(
+    verifier: &Verifier,
+    task: &Task,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> Result<Option<String>, EvalError> {
+    if let Some((_, verdict)) = try_baseline(verifier, task, Baseline::Solution, place, cancel).await? {
+        return Ok(unsolved(&verdict));
+    }
+    let tried = try_baseline(verifier, task, Baseline::Nothing, place, cancel).await?;
+    let doubt = tried.and_then(|(_, verdict)| verdict.doubt());
+    Ok(doubt.map(|doubt| format!("its tests could not run here: {doubt}")))
+}
+
+/// Tries a task with its own solution, which has to give 1, and with nothing, which has to give 0.
+///
+/// # Errors
+/// As [`try_baseline`].
+pub async fn check(
+    verifier: &Verifier,
+    task: &Task,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> Result<Checked, EvalError> {
+    let name = task.name.clone();
+    let Some((_, solved)) = try_baseline(verifier, task, Baseline::Solution, place, cancel).await? else {
+        let why = Some("it has no solution, by which to tell whether its tests work here".to_owned());
+        return Ok(Checked { task: name, solution: None, nothing: None, why });
+    };
+    if let Some(why) = unsolved(&solved) {
+        return Ok(Checked { task: name, solution: solved.reward, nothing: None, why: Some(why) });
+    }
+    let tried = try_baseline(verifier, task, Baseline::Nothing, place, cancel).await?;
+    let nothing = tried.and_then(|(_, verdict)| verdict.reward);
+    let why = match nothing {
+        Some(0.0) => None,
+        Some(reward) => Some(format!("doing nothing gets the reward {reward}, not 0")),
+        None => Some("its tests write no reward where nothing was done".to_owned()),
+    };
+    Ok(Checked { task: name, solution: solved.reward, nothing, why })
+}
+
+/// Why the tests do not take the task's own solution for one.
+fn unsolved(verdict: &Verdict) -> Option<String> {
+    if verdict.is_solved() {
+        return None;
+    }
+    if let Some(doubt) = verdict.doubt() {
+        return Some(format!("its tests could not run here: {doubt}"));
+    }
+    let said = verdict.complaint.clone().unwrap_or_else(|| {
+        let end = verdict.output.trim().lines().next_back().unwrap_or("nothing").trim();
+        end.chars().take(TAIL).collect()
+    });
+    Some(format!("its own solution does not solve it here: {said}"))
+}

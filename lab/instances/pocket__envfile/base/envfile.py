@@ -1,0 +1,27 @@
+"""Variables in files such as `.env`."""
+
+
+def parse(text):
+    """The variables of a text: `NAME=value` a line, with or without `export`. Comments begin with `#`."""
+    found = {}
+    for line in text.splitlines():
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("export "):
+            line = line[len("export "):].lstrip()
+        name, equals, value = line.partition("=")
+        name = name.strip()
+        if not equals or not name.replace("_", "a").isalnum():
+            continue
+        found[name] = unquoted(value.strip())
+    return found
+
+
+def unquoted(value):
+    """A value without its quotes and its comment."""
+    if value[:1] in ("'", '"'):
+        end = value.find(value[0], 1)
+        if end > 0:
+            return value[1:end]
+    return value.split("#", 1)[0].strip()

@@ -1,0 +1,3 @@
+#define PREFIX "- "
+
+void say(const char *text);
