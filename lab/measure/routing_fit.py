@@ -23,7 +23,7 @@ import tempfile
 from routing_split import write
 
 ROUNDS = 16
-NAMES = ["BIAS", "BY_STRENGTH", "BY_SHARE", "BY_LEAD"]
+NAMES = ["BIAS", "BY_STRENGTH", "BY_SHARE", "BY_RIVAL", "BY_LEAD"]
 
 
 def command(hob, issues, profiles):
@@ -82,9 +82,9 @@ def logistic(total):
 
 def factors(weights, case):
     """The two factors of the confidence: that some profile fits, and that it is this one."""
-    bias, strength, share, lead = weights
+    bias, strength, share, rival, lead = weights
     likeness = case["likeness"]
-    fits = logistic(bias + strength * likeness["strength"] + share * likeness["share"])
+    fits = logistic(bias + strength * likeness["strength"] + share * likeness["share"] + rival * likeness["rival"])
     return fits, logistic(lead * likeness["lead"])
 
 
@@ -96,7 +96,7 @@ def chance(weights, case):
 
 def fit(cases, steps=3000, rate=0.4):
     """The weights of the greatest likelihood, by gradient descent; all but the first are at least 0."""
-    weights = [0.0, 1.0, 1.0, 1.0]
+    weights = [0.0, 1.0, 1.0, 0.5, 1.0]
     for _ in range(steps):
         slope = [0.0] * len(weights)
         for case in cases:
@@ -105,9 +105,9 @@ def fit(cases, steps=3000, rate=0.4):
             right = float(case["profile"] == case["expected"])
             steep = (right / said - (1 - right) / (1 - said)) * said
             likeness = case["likeness"]
-            for at, feature in enumerate([1.0, likeness["strength"], likeness["share"]]):
+            for at, feature in enumerate([1.0, likeness["strength"], likeness["share"], likeness["rival"]]):
                 slope[at] += steep * (1 - fits) * feature
-            slope[3] += steep * (1 - leads) * likeness["lead"]
+            slope[4] += steep * (1 - leads) * likeness["lead"]
         weights = [weight + rate * step / len(cases) for weight, step in zip(weights, slope)]
         weights[1:] = [max(0.0, weight) for weight in weights[1:]]
     return weights

@@ -40,19 +40,11 @@ def main():
         bare.mkdir()
         for file in PROFILES.glob("*.md"):
             (bare / file.name).write_text(short(file.read_text()))
-        written, real = parts["written", "test"][0], parts["real", "test"][0]
         sets = {
-            "real, test part": (real, PROFILES),
-            "real, test part, profiles without `hob:`": (real, bare),
-            "real, first set of other profiles, test part": parts["real-plain", "test"],
-            "real, second set of other profiles, test part": parts["real-fresh", "test"],
-            "real, tuning part": parts["real", "tuning"],
-            "written, test part": (written, PROFILES),
-            "written, test part, profiles without `hob:`": (written, bare),
-            "written, tuning part": parts["written", "tuning"],
-            "written, first set of other profiles": (ROUTING / "plain/issues.jsonl", ROUTING / "plain/profiles"),
-            "written, second set of other profiles": (ROUTING / "fresh/issues.jsonl", ROUTING / "fresh/profiles"),
+            f"{name}, {'only measured' if which == 'test' else 'tuned on'}": files
+            for (name, which), files in parts.items()
         }
+        sets["lab-later without `hob:`, only measured"] = (parts["lab-later", "test"][0], bare)
         found = {name: result(command(hob, *files)) for name, files in sets.items()}
         switches = result(command(hob, ROUTING / "switches.jsonl", PROFILES))["switches"]
     print(
@@ -72,7 +64,7 @@ def main():
         f"\nOf {switches['messages']} messages the right profile goes on after {switches['right']}; {switches['missed']} "
         f"did not switch and should have, {switches['wrong']} switched and should not have."
     )
-    confusion(found["real, test part"]["confusion"])
+    confusion(found["lab-later, only measured"]["confusion"])
 
 
 if __name__ == "__main__":

@@ -46,6 +46,34 @@ const PLACEHOLDERS: [&str; 6] =
 const DENIALS: [&str; 6] =
     ["nothing to do with", "unrelated to", "not related to", "not about", "has no connection to", "not caused by"];
 
+/// Words of labels that say how urgent or how far an issue is.
+const OF_PROCESS: [&str; 24] = [
+    "status",
+    "stat",
+    "priority",
+    "pri",
+    "severity",
+    "lifecycle",
+    "stale",
+    "resolution",
+    "milestone",
+    "triage",
+    "triaged",
+    "migrated",
+    "wanted",
+    "first",
+    "frozen",
+    "effort",
+    "size",
+    "needs",
+    "duplicate",
+    "invalid",
+    "wontfix",
+    "tester",
+    "unconfirmed",
+    "investigation",
+];
+
 /// How an issue is built, for its complexity.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
@@ -72,7 +100,7 @@ pub(super) fn read(issue: RoutedText<'_>) -> Read<'_> {
     let title = title(issue);
     read.parts.push((title, IN_TITLE));
     read.parts.extend(kind(title).map(|kind| (kind, IN_LABEL)));
-    read.parts.extend(labels(issue).map(|label| (label, IN_LABEL)));
+    read.parts.extend(labels(issue).filter(|label| is_of_subject(label)).map(|label| (label, IN_LABEL)));
     read.names(title);
     read.shape.words += title.split_whitespace().count();
     let mut at = Place::default();
@@ -96,6 +124,13 @@ pub(super) fn body(issue: RoutedText<'_>) -> &str {
 /// The labels, as far as they are read.
 pub(super) fn labels(issue: RoutedText<'_>) -> impl Iterator<Item = &str> {
     issue.labels.iter().take(LABELS_MAX).map(|label| head(label, TITLE_MAX))
+}
+
+/// Whether a label says what an issue is about, and not how its maintainers treat it.
+fn is_of_subject(label: &str) -> bool {
+    let label = label.to_lowercase();
+    let mut words = label.split(|at: char| !at.is_alphanumeric()).filter(|word| !word.is_empty());
+    !words.any(|word| OF_PROCESS.contains(&word))
 }
 
 /// The part before the colon of a title such as `docs: Say how` and `fix(ui): Keep it`, or in brackets before it.

@@ -20,6 +20,8 @@ mod confidence;
 mod decide;
 mod evaluate;
 mod issue_text;
+#[cfg(test)]
+mod measured;
 mod missed;
 mod overview;
 mod profile_words;

@@ -8,7 +8,8 @@ use crate::{
     PathGlobs, ProfileName,
     routing::{
         candidate::Candidate,
-        profile_words::{IN_TOPIC, profile_words},
+        profile_words::{Field, IN_TOPIC, Shares},
+        topics::TOPICS,
     },
 };
 
@@ -18,6 +19,9 @@ const CANDIDATES_MAX: usize = 500;
 const PATTERNS_MAX: usize = 50;
 /// Bytes that a compiled set of patterns may take.
 const PATTERNS_BYTES: usize = 4 << 20;
+
+/// A topic of which no profile has this share is nobody's.
+const CLAIMED: f32 = 0.4;
 
 /// A profile's index among the candidates.
 pub(super) type Place = usize;
@@ -32,6 +36,8 @@ pub struct Router {
     pub(super) index: HashMap<String, Vec<(Place, f32)>>,
     /// Words that begin a pair that the index has.
     pub(super) firsts: HashSet<String>,
+    /// Whether each topic is a field that no profile has.
+    pub(super) unclaimed: Vec<bool>,
     /// For each label, in lower case, its profiles.
     pub(super) labels: HashMap<String, Vec<Place>>,
     pub(super) errors: Errors,
@@ -50,7 +56,13 @@ impl Router {
     /// Reads the profiles.
     pub fn new(candidates: &[Candidate]) -> Self {
         let candidates = &candidates[..candidates.len().min(CANDIDATES_MAX)];
-        let terms: Vec<_> = candidates.iter().map(profile_words).collect();
+        let fields: Vec<Field> = candidates.iter().map(Field::new).collect();
+        // Profiles that Hob brings take no topic away from a repository's own.
+        let own = nearest(fields.iter().zip(candidates).filter(|(_, one)| !one.is_ready).map(|(field, _)| field));
+        let all = nearest(&fields);
+        let most = |candidate: &Candidate| if candidate.is_ready { &all } else { &own };
+        let terms = fields.iter().zip(candidates).map(|(field, candidate)| field.terms(most(candidate)));
+        let terms: Vec<_> = terms.collect();
         let mut index: BTreeMap<&str, Vec<(Place, f32)>> = BTreeMap::new();
         for (place, terms) in terms.iter().enumerate() {
             for (term, weight) in terms {
@@ -69,6 +81,9 @@ impl Router {
         };
         let index: HashMap<_, _> = index.into_iter().map(of).collect();
         let firsts = index.keys().filter_map(|term| term.split_once('_')).map(|(first, _)| first.to_owned()).collect();
+        let is_unclaimed =
+            |(topic, is_field): (usize, &bool)| *is_field && all.get(&topic).is_none_or(|share| *share < CLAIMED);
+        let unclaimed = TOPICS.fields.iter().enumerate().map(is_unclaimed).collect();
         let mut labels: HashMap<String, Vec<Place>> = HashMap::new();
         for (place, candidate) in candidates.iter().enumerate() {
             for label in candidate.labels.iter().map(String::as_str).chain([candidate.name.as_str()]) {
@@ -82,8 +97,18 @@ impl Router {
         let paths = candidates.iter().enumerate().filter(|(_, candidate)| !candidate.paths.is_empty());
         let paths = paths.map(|(place, candidate)| (place, candidate.paths.clone())).collect();
         let ready = candidates.iter().map(|candidate| candidate.is_ready).collect();
-        Self { names, ready, index, firsts, labels, errors: errors(candidates), paths }
+        Self { names, ready, index, firsts, unclaimed, labels, errors: errors(candidates), paths }
     }
+}
+
+/// The largest share that any of the profiles has in each topic.
+fn nearest<'a>(fields: impl IntoIterator<Item = &'a Field>) -> Shares {
+    let mut most = Shares::new();
+    for (topic, share) in fields.into_iter().flat_map(|field| &field.topics) {
+        let known = most.entry(*topic).or_default();
+        *known = known.max(*share);
+    }
+    most
 }
 
 /// How well a term distinguishes profiles: 1 if one profile has it, less the more have it.

@@ -85,6 +85,14 @@ impl Case {
     }
 }
 
+/// What an issue says, independent of a profile.
+struct Common {
+    /// How much its terms could have counted for a profile that has all of them.
+    known: f32,
+    /// How much speaks for the likeliest field that no profile has.
+    rival: f32,
+}
+
 /// A term of an issue.
 struct Term {
     stem: String,
@@ -158,7 +166,7 @@ impl Router {
         let read = read(issue);
         let terms = self.terms(&read);
         let mut cases = vec![Case::default(); self.names.len()];
-        let known = self.hold(&terms, &mut cases);
+        let Common { known, rival } = self.hold(&terms, &mut cases);
         self.hold_patterns(issue, &read, &mut cases);
         let scores = |place: Place| (place, cases[place].score);
         let all = two_best((0..cases.len()).map(scores));
@@ -169,7 +177,7 @@ impl Router {
             let (first, second) = if self.ready[place] { all } else { own };
             let other =
                 if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
-            let likeness = Likeness::new(case.score, other.unwrap_or_default(), known);
+            let likeness = Likeness::new(case.score, other.unwrap_or_default(), known, rival);
             let reasons = self.reasons(case, issue, &read, &terms);
             let profile = self.names[place].clone();
             ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
@@ -217,9 +225,9 @@ impl Router {
         found.terms
     }
 
-    /// Adds what the terms say. Returns how much they could have counted for a profile that has all of them.
-    fn hold(&self, terms: &[Term], cases: &mut [Case]) -> f32 {
-        let mut known = 0.0;
+    /// Adds what the terms say.
+    fn hold(&self, terms: &[Term], cases: &mut [Case]) -> Common {
+        let (mut known, mut rivals) = (0.0, vec![0.0_f32; self.unclaimed.len()]);
         for (at, term) in terms.iter().enumerate() {
             let count = term.count.max(0.0);
             let repeated = count * (1.0 + REPEATS) / (count + REPEATS);
@@ -240,8 +248,11 @@ impl Router {
             for (place, weight) in whose {
                 cases[*place].add(weight * said, Reason::Term(at));
             }
+            for (topic, bond) in TOPICS.of(&term.stem).iter().filter(|(topic, _)| self.unclaimed[*topic]) {
+                rivals[*topic] += IN_TOPIC * bond.in_issue() * said;
+            }
         }
-        known
+        Common { known, rival: rivals.into_iter().fold(0.0, f32::max) }
     }
 
     fn hold_patterns(&self, issue: RoutedText<'_>, read: &Read<'_>, cases: &mut [Case]) {
@@ -289,7 +300,7 @@ impl Router {
         let mut reasons: Vec<String> = Vec::new();
         for (_, reason) in &case.best {
             if let Reason::Term(at) = reason {
-                let shown = terms[*at].shown.as_str();
+                let shown = told_words(&terms[*at].shown);
                 // A title's first word is a term by itself, and shown as the word is.
                 let is_named =
                     named.iter().any(|other| shown.split(' ').all(|word| other.split(' ').any(|part| part == word)));
@@ -315,9 +326,24 @@ impl Router {
             Reason::Label(at) => format!("the label `{}`", one_line(&issue.labels[at])),
             Reason::Error(at) => format!("the error pattern `{}`", one_line(&self.errors.owners[at].1)),
             Reason::Path(at) => format!("the path `{}`", one_line(read.paths[at])),
-            Reason::Term(at) => format!("the word `{}`", terms[at].shown),
+            Reason::Term(at) => {
+                let shown = told_words(&terms[at].shown);
+                format!("the word{} `{shown}`", if shown.contains(' ') { "s" } else { "" })
+            }
         }
     }
+}
+
+/// A term without the words of grammar at its ends: nobody names `tokens in`.
+fn told_words(shown: &str) -> &str {
+    shown.split_once(' ').map_or(shown, |(first, second)| {
+        let is_grammar = |word: &str| weight(&stem(word)) == Weight::Nothing;
+        match (is_grammar(first), is_grammar(second)) {
+            (true, false) => second,
+            (false, true) => first,
+            (true, true) | (false, false) => shown,
+        }
+    })
 }
 
 /// Whether one of these words says something by itself.

@@ -154,7 +154,39 @@ fn reasons_are_words_that_a_person_would_give() {
     let hob = "hob:\n  match:\n    words: ['in the browser', 'out of the', 'foreign key']\n";
     let router = Router::new(&[candidate("dora", "Databases", hob), candidate("fred", "React developer", "")]);
     let routing = route(&router, "A foreign key is out of the order in the dump", "The key is foreign in the schema.");
-    assert_eq!(routing.ranked[0].reasons, ["the word `foreign key`", "the word `schema`"]);
+    assert_eq!(routing.ranked[0].reasons, ["the words `foreign key`", "the word `schema`"]);
+}
+
+/// Two words in a row, of which one is grammar, are told as the other one.
+#[test]
+fn reasons_have_no_words_of_grammar() {
+    let hob = "hob:\n  match:\n    words: ['tokens in', 'the dump']\n";
+    let router = Router::new(&[candidate("sam", "Looks after it", hob), candidate("fred", "React developer", "")]);
+    let routing = route(&router, "There are tokens in the dump", "");
+    assert_eq!(routing.ranked[0].reasons, ["the word `dump`", "the word `tokens`"]);
+}
+
+/// A field that no profile has leaves the issue to the base agent, though some of its words are another profile's.
+#[test]
+fn a_field_that_nobody_has_is_nobodys() {
+    let title = "Populate ignores the query parameters of the REST endpoint";
+    let body = "The API returns 400 for a GET request with a nested filter, and the response body has no pagination.";
+    let database = candidate("dora", "Database administrator", "");
+    let alone = route(&Router::new(&[database.clone(), candidate("tess", "Technical writer", "")]), title, body);
+    assert!(!alone.ranked[0].likeness.is_choice(), "{:?}", alone.ranked[0]);
+    let found = route(&Router::new(&[database, candidate("abel", "Designs REST APIs", "")]), title, body);
+    assert_eq!(found.ranked[0].profile.as_str(), "abel");
+    assert!(found.ranked[0].likeness.is_choice(), "{:?}", found.ranked[0]);
+}
+
+/// The profile that is nearest to a topic has it, not one that mentions it.
+#[test]
+fn a_topic_is_the_nearest_profiles() {
+    let near = candidate("accessibility-tester", "Checks accessibility", "");
+    let far = candidate("frontend-developer", "Web frontends that are accessible", "");
+    let ranked =
+        route(&Router::new(&[far, near]), "The options are not announced", "With NVDA the listbox is silent.").ranked;
+    assert_eq!(ranked[0].profile.as_str(), "accessibility-tester", "{ranked:?}");
 }
 
 proptest! {

@@ -13,6 +13,9 @@ const TABLE: &str = include_str!("topics.txt");
 /// The mark before the first word of a title.
 const FIRST: char = '^';
 
+/// The mark of a topic that goes along with others.
+const ALONG: char = '~';
+
 /// The remaining weight of a word that is half of a known pair: each of two words in a pair says less.
 pub(super) const IN_PAIR: f32 = 0.4;
 
@@ -59,6 +62,8 @@ pub(super) struct Topics {
     of_term: HashMap<String, Vec<(Topic, Bond)>>,
     /// The first words of its pairs.
     firsts: HashSet<String>,
+    /// Whether each topic is a field of its own, by its index: not a kind of work, and not one that goes along with others.
+    pub(super) fields: Vec<bool>,
     /// The terms that say in a title which kind of work is asked for.
     kinds: HashSet<String>,
 }
@@ -74,6 +79,15 @@ impl Topics {
         self.firsts.contains(stem)
     }
 
+    /// How surely a profile means this topic by a term that names it: surely by the first of its names, less by a name that
+    /// other topics have, too.
+    #[expect(clippy::cast_precision_loss, reason = "they are few")]
+    pub(super) fn precision(&self, term: &str, topic: Topic) -> f32 {
+        let is_first = self.terms[topic].first().is_some_and(|(first, _)| first == term);
+        let names = self.of(term).iter().filter(|(_, bond)| matches!(bond, Bond::Name | Bond::VagueName)).count();
+        if is_first { 1.0 } else { 1.0 / (names.max(1) as f32).sqrt() }
+    }
+
     /// The topics of a term.
     pub(super) fn of(&self, term: &str) -> &[(Topic, Bond)] {
         self.of_term.get(term).map_or(&[], Vec::as_slice)
@@ -83,7 +97,7 @@ impl Topics {
 /// The table, read once.
 pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
     let (of_term, firsts, kinds) = (HashMap::new(), HashSet::new(), HashSet::new());
-    let mut topics = Topics { terms: Vec::new(), of_term, firsts, kinds };
+    let mut topics = Topics { terms: Vec::new(), of_term, firsts, fields: Vec::new(), kinds };
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let Some((name, lists)) = line.split_once(": ") else { continue };
         let topic = topics.terms.len();
@@ -106,6 +120,7 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
             topics.of_term.entry(term.clone()).or_default().push((topic, *bond));
         }
         topics.terms.push(terms);
+        topics.fields.push(!name.starts_with(['!', ALONG]));
     }
     topics
 });
@@ -164,6 +179,7 @@ pub(super) fn terms(text: &str) -> Vec<(String, f32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::words::{Weight, weight};
 
     #[test]
     fn the_table_is_whole() {
@@ -174,6 +190,15 @@ mod tests {
             assert!(!name.contains(' ') && lists.split(" | ").all(|list| !list.is_empty()), "{name}");
         }
         assert_eq!(TOPICS.terms.len(), lines.count());
+    }
+
+    /// Such a pair would be in issues of every kind.
+    #[test]
+    fn no_two_words_of_the_table_are_both_grammar() {
+        for term in TOPICS.terms.iter().flatten().map(|(term, _)| term) {
+            let says = term.split('_').any(|word| weight(word) != Weight::Nothing);
+            assert!(says || !term.contains('_'), "{term}");
+        }
     }
 
     #[test]
