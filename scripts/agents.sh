@@ -5,6 +5,7 @@
 #     HOB_AGENTS_DIR=FOLDER cargo test --test it agents::adapters
 #     cargo run --release -p hob-bench -- agent --agents-dir FOLDER
 #
+# `claude-acp`, which is large, speaks the Agent Client Protocol; it is installed where it is named.
 # Needs npm for claude, codex, copilot, gemini, opencode and pi; python3 with venv and pip for aider and
 # mini-swe-agent. What is there already is left as it is.
 set -euo pipefail
@@ -29,6 +30,7 @@ for name in "$@"; do
   mkdir -p "$folder/$name"
   case "$name" in
     claude) from_npm claude @anthropic-ai/claude-code@2.1.197 ;;
+    claude-acp) from_npm claude-acp @agentclientprotocol/claude-agent-acp@0.101.0 ;;
     codex) from_npm codex @openai/codex@0.169.0 ;;
     copilot) from_npm copilot @github/copilot@1.0.102 ;;
     gemini) from_npm gemini @google/gemini-cli@0.61.0 ;;

@@ -550,6 +550,13 @@ mod tests {
               --agent <NAME>            Evaluate this agent [default: the setting `agent`]
               --results <DIR>           Keep the results in this folder; an interrupted run continues there
                                         [default: eval-results/PATH-AGENT]
+              --attempts <K>            Try each task this many times, and estimate how likely one of
+                                        several attempts solves it (pass@k) [default: 1]
+              --check                   Have no agent work on the tasks: see whether each task's own
+                                        solution gives 1 and doing nothing gives 0, and say which tasks are
+                                        unusable here, and why
+              --baseline <WHAT>         Evaluate doing nothing, or each task's own solution, in place of an
+                                        agent [possible values: nothing, solution]
               --jobs <N>                Try this many tasks at once [default: the number of processors]
               --only <TEXT>             Take only tasks whose names hold this text. May be repeated
               --limit <N>               Take only this many tasks, the first by name

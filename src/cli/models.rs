@@ -31,11 +31,11 @@ impl Row {
     }
 
     fn price(&self) -> Option<PriceSettings> {
-        self.own_price.or(self.known?.price)
+        self.own_price.or_else(|| self.known?.price)
     }
 
     fn window(&self) -> Option<u64> {
-        self.context_tokens.or(Some(self.known?.window))
+        self.context_tokens.or_else(|| Some(self.known?.window))
     }
 
     /// Where its facts are from.

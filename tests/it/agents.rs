@@ -12,6 +12,7 @@ use hob_process::Environment;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+mod acp;
 mod adapters;
 mod command;
 mod egress;
@@ -23,7 +24,9 @@ mod mcp;
 mod native;
 mod native_actions;
 mod native_bad;
+mod native_end;
 mod native_http;
+mod native_long;
 mod native_models;
 mod ready;
 mod reasoning;

@@ -327,7 +327,8 @@ fn the_pages_for_users_are_short() {
         ("docs/actions.md", 1_300),
     ];
     for (page, most) in pages {
-        let words = text(page).split_whitespace().count();
+        // What a test writes into a page is looked up and not read.
+        let words = text(page).split("<!-- table:").next().unwrap_or_default().split_whitespace().count();
         assert!(words <= most, "{page}: {words} words");
     }
 }

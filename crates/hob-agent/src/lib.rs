@@ -1,6 +1,7 @@
 //! Code agents behind one trait: they change the files of a folder and return an [`Outcome`](hob_domain::Outcome). They
 //! have no forge token and no git directory of Hob's, and this crate does not depend on the forge.
 
+mod acp;
 mod adapters;
 mod approval;
 mod backend;

@@ -46,11 +46,11 @@ impl Registry {
                 let own = self.models_of(&settings);
                 self.build_of(&name, &native(settings, &narrowed, own))?
             }
-            BackendKind::Command | BackendKind::Recipe | BackendKind::Adapter(_) => {
+            BackendKind::Command | BackendKind::Acp | BackendKind::Recipe | BackendKind::Adapter(_) => {
                 if profile.tools.is_some() || !profile.denied.is_empty() {
                     narrowed.notes.push(format!("the tools of the agent `{name}` are its own"));
                 }
-                let takes_model = matches!(settings.backend, BackendKind::Adapter(_));
+                let takes_model = matches!(settings.backend, BackendKind::Adapter(_) | BackendKind::Acp);
                 let model = narrowed.model.take().filter(|_| takes_model).or(settings.model.clone());
                 // The limits and approvals of an investigation are taken from these.
                 self.build_of(&name, &AgentSettings { model, ..limited(settings, &narrowed) })?

@@ -20,7 +20,9 @@ use hob_text::KnownSecrets;
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
-    AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent, adapter_variables,
+    AgentBackend, AgentError, CommandAgent, NativeAgent, RecipeAgent,
+    acp::AcpAgent,
+    adapter_variables,
     adapters::{AdapterAgent, Made},
     egress::{EgressRules, Services},
     model::{Conversation, FallbackChain, ModelClient, ModelError, Models, Usage},
@@ -189,6 +191,10 @@ impl Registry {
             BackendKind::Command => {
                 let egress = EgressRules::new(settings, &self.parts.variables)?;
                 Ok(Arc::new(CommandAgent::new(settings, egress.asking(self.services(), Arc::clone(&self.model)))?))
+            }
+            BackendKind::Acp => {
+                let egress = EgressRules::new(settings, &self.parts.variables)?;
+                Ok(Arc::new(AcpAgent::new(settings, egress.asking(self.services(), Arc::clone(&self.model)))?))
             }
             BackendKind::Recipe => self.recipe(settings),
             BackendKind::Native => self.native(name, settings),

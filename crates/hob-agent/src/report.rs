@@ -75,7 +75,7 @@ pub(super) fn report(outcome: Outcome, spend: Spend, started: Instant) -> RunRep
 }
 
 /// The last boundary between characters of `text` that is not after `max`.
-fn boundary(text: &str, max: usize) -> usize {
+pub(super) fn boundary(text: &str, max: usize) -> usize {
     (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 

@@ -13,6 +13,8 @@ pub enum BackendKind {
     Native,
     /// Any program that edits the folder.
     Command,
+    /// Any program that speaks the Agent Client Protocol.
+    Acp,
     /// Fixed steps, no model.
     Recipe,
     /// Another agent's command line that Hob knows.
@@ -76,7 +78,7 @@ impl std::fmt::Display for AdapterName {
 
 /// A text that is not a backend's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a backend; the backends are native, command, recipe, {known}", known = AdapterName::ALL.map(AdapterName::as_str).join(", "))]
+#[error("`{0}` is not a backend; the backends are native, command, acp, recipe, {known}", known = AdapterName::ALL.map(AdapterName::as_str).join(", "))]
 pub struct UnknownBackend(String);
 
 impl FromStr for AdapterName {
@@ -94,6 +96,7 @@ impl TryFrom<String> for BackendKind {
         match text.as_str() {
             "native" => Ok(Self::Native),
             "command" => Ok(Self::Command),
+            "acp" => Ok(Self::Acp),
             "recipe" => Ok(Self::Recipe),
             other => other.parse().map(Self::Adapter),
         }
@@ -105,6 +108,7 @@ impl From<BackendKind> for String {
         match backend {
             BackendKind::Native => "native".to_owned(),
             BackendKind::Command => "command".to_owned(),
+            BackendKind::Acp => "acp".to_owned(),
             BackendKind::Recipe => "recipe".to_owned(),
             BackendKind::Adapter(name) => name.as_str().to_owned(),
         }
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_backend_is_read_as_it_is_written() {
-        let own = [BackendKind::Native, BackendKind::Command, BackendKind::Recipe];
+        let own = [BackendKind::Native, BackendKind::Command, BackendKind::Acp, BackendKind::Recipe];
         for backend in own.into_iter().chain(AdapterName::ALL.map(BackendKind::Adapter)) {
             assert_eq!(BackendKind::try_from(String::from(backend)), Ok(backend));
         }

@@ -40,6 +40,16 @@ impl TaggedProcesses {
         Self(Some(KillOnDrop(ProcessTag { name: name.to_owned(), value: value.to_owned() })))
     }
 
+    /// Kills those that there are now.
+    pub async fn kill(&self) {
+        let Some(KillOnDrop(tag)) = &self.0 else { return };
+        let (name, value) = (tag.name.clone(), tag.value.clone());
+        // The drop kills them again.
+        tokio::task::spawn_blocking(move || kill_where(|environment| has_variable(&name, &value, environment)))
+            .await
+            .ok();
+    }
+
     /// Kills them, and returns when none is left. When the future is dropped, the work continues.
     pub async fn end(mut self) {
         if let Some(work) = self.0.take() {

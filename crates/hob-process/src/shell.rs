@@ -29,7 +29,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Captured, Environment, Exit, ProcessError, Program,
+    Captured, Environment, Exit, ProcessError, Program, TaggedProcesses,
     end_marker::{EndMarker, MarkedOutput},
     process_tag::{has_variable, kill_where},
     program::{Group, Started, exit_of},
@@ -170,6 +170,21 @@ impl Shell {
         }
         let (output, written) = said.finish();
         Ok(Ran { end, output, written, refused })
+    }
+
+    /// The processes of the last command, also those that go on in the background; `None` if the shell is not running. They are
+    /// killed when this is dropped.
+    pub fn last_processes(&self) -> Option<TaggedProcesses> {
+        self.running.as_ref().map(|running| TaggedProcesses::new(COMMAND_TAG, &running.tag()))
+    }
+
+    /// Kills a process that the shell started, by the number that the shell knows.
+    pub async fn kill(&mut self, process: &str, cancel: &CancellationToken) {
+        if !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit()) {
+            let limits = CommandLimits { time: GOES_ON, kept: 0, written: u64::MAX };
+            // It may be gone, and so may the shell.
+            self.run(&format!("kill -KILL {process} 2>/dev/null"), limits, cancel).await.ok();
+        }
     }
 
     /// Another shell that starts in this one's current folder, with the variables that it exports. Later changes in one

@@ -75,6 +75,7 @@ async fn main() {
         investigation: None,
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: hob_domain::Strain::Usual,
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

@@ -27,9 +27,13 @@ struct Real {
 
 /// Where `scripts/agents.sh` put the program, where it did.
 fn installed(name: AdapterName) -> Option<PathBuf> {
+    installed_as(name.as_str(), hob_agent::adapter_program(name))
+}
+
+/// Where it put `program` of the agent `name`.
+pub(super) fn installed_as(name: &str, program: &str) -> Option<PathBuf> {
     let (_, agents) = std::env::vars_os().find(|(name, _)| name == "HOB_AGENTS_DIR")?;
-    let folder = PathBuf::from(agents).join(name.as_str());
-    let program = hob_agent::adapter_program(name);
+    let folder = PathBuf::from(agents).join(name);
     let places = [folder.join("node_modules/.bin").join(program), folder.join("bin").join(program)];
     places.into_iter().find(|place| place.is_file())
 }
@@ -92,7 +96,7 @@ impl Real {
     }
 }
 
-fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
+pub(super) fn registry_at(server: &Running, homes: &Path, agents: BTreeMap<String, AgentSettings>) -> Registry {
     let variables = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"].map(|name| (name.into(), KEY.into()));
     let mut variables = Environment::from(variables);
     variables.insert("GOOGLE_GEMINI_BASE_URL".into(), server.address().into());

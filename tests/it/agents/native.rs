@@ -6,7 +6,6 @@ use hob_agent::{
 };
 use hob_config::{AgentSettings, PriceSettings};
 use hob_domain::FailureClass;
-use hob_process::Program;
 use serde_json::{Value, json};
 
 use super::*;
@@ -109,9 +108,10 @@ async fn words_without_a_call_are_never_the_end_of_the_work() {
     let asks_for_a_tool = |text: &str| json!({ "expect": ["Your reply called no tool."], "text": text });
     let talks = json!([words("a"), asks_for_a_tool("b"), words("c"), words("d"), words("I would rather talk.")]);
     let report = run(&bench, native(talks)).await;
-    // Field note N104: its last words are not a question.
-    let question = "It ended without a result; its last words were: I would rather talk.\n\nWhat should it do next?";
-    assert_eq!(report.outcome, Outcome::Question { question: question.into() });
+    // Field note N104: its last words are not a question. What is one is asked by the tool.
+    let reason = "the actions of 5 replies in a row failed (`consecutive_errors`), the last with: the model's reply called no \
+                  tool; its last words were: I would rather talk.";
+    assert_eq!(failure(&report.outcome), (reason, &FailureClass::Permanent));
     // Narration between commands, as some models like it.
     let narrates = json!([
         call("shell", json!({ "command": "ls" })),
@@ -149,53 +149,6 @@ async fn a_repeated_call_is_warned_of_before_it_ends_the_run() {
         { "expect": ["the same call 3 times in a row"], "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] },
     ]);
     assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
-}
-
-/// A folder with a commit, a task and a check.
-async fn last_look(replies: Value) -> RunReport {
-    let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n")]);
-    (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
-    bench.request.checks = vec!["sh test.sh".to_owned()];
-    let git = "git init -q . && git add -A && git -c user.name=a -c user.email=a@b commit -qm one";
-    let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
-    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
-    let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
-    let chain = FallbackChain::one("cassette", Arc::new(cassette), PriceSettings::default());
-    run(&bench, NativeAgent::new(chain, AgentSettings::default())).await
-}
-
-#[tokio::test]
-async fn the_first_done_is_answered_with_the_task_the_change_and_the_checks_that_did_not_run() {
-    let edit = json!({ "calls": [
-        { "name": "edit", "arguments": { "path": "a.txt", "old": "one", "new": "two" } },
-        { "name": "write", "arguments": { "path": "new.txt", "text": "x" } },
-    ] });
-    let done =
-        |told: &[&str]| json!({ "expect": told, "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] });
-    let shell = |command: &str| json!({ "calls": [{ "name": "shell", "arguments": { "command": command } }] });
-    let told: &[&str] = &[
-        "[Hob] Not ended yet",
-        "Say two\nThe file says two.",
-        "-one\n+two",
-        "1 new file: new.txt",
-        "so run them now\nsh test.sh",
-    ];
-    assert_eq!(last_look(json!([edit, done(&[]), done(told)])).await.outcome, Outcome::done("ok"));
-    // A model that has just looked at everything ends at once.
-    let seen = json!([edit, shell("git diff; sh test.sh"), done(&[])]);
-    assert_eq!(last_look(seen).await.outcome, Outcome::done("ok"));
-    // A change after that is one that was not looked at.
-    let changed = json!({ "calls": [{ "name": "write", "arguments": { "path": "b", "text": "x" } }] });
-    let again = json!([
-        edit,
-        shell("git diff; sh test.sh"),
-        changed,
-        done(&[]),
-        done(&["2 new files: b, new.txt", "sh test.sh"])
-    ]);
-    assert_eq!(last_look(again).await.outcome, Outcome::done("ok"));
-    // If no file changed, there is nothing to look at.
-    assert_eq!(last_look(json!([shell("ls"), done(&[])])).await.outcome, Outcome::done("ok"));
 }
 
 /// Attack corpus I96.

@@ -33,6 +33,43 @@ async fn a_command_goes_on_where_the_one_before_ended() {
 }
 
 #[tokio::test]
+async fn a_model_may_speak_as_it_was_trained() {
+    let bench = Bench::new(&[("sub/a", "one\n"), ("sub/b.py", "x\n"), ("top", "top\n")]);
+    let one = |name: &str, arguments: Value| json!([{ "name": name, "arguments": arguments }]);
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-one\n+two\n*** End Patch";
+    let words =
+        "I look at it.\n<tool_call>\n{\"name\": \"Read\", \"arguments\": {\"file_path\": \"sub/a\"}}\n</tool_call>";
+    let replies = json!([
+        { "calls": one("shell", json!({ "command": ["bash", "-lc", "cat a"], "workdir": "sub", "timeout_ms": 60_000 })) },
+        { "expect": ["[exit code 0]\none\n"], "calls": one("Bash", json!({ "command": "cat top; cd sub", "description": "x" })) },
+        { "expect": ["[exit code 0, now in sub]\ntop\n"], "calls": one("shell", json!({ "command": format!("apply_patch <<'EOF'\n{patch}\nEOF") })) },
+        { "expect": ["changed sub/a"], "calls": one("exec_command", json!({ "cmd": "cat top", "workdir": "." })) },
+        { "expect": ["[exit code 0]\ntop\n"], "calls": one("run_shell_command", json!({ "command": "ls", "dir_path": "/etc" })) },
+        { "expect": ["`/etc` is outside the folder"], "calls": one("Grep", json!({ "pattern": "X", "glob": "*.py", "-i": true })) },
+        { "expect": ["sub/b.py:1: x"], "text": words },
+        { "expect": ["two\n"], "calls": one("finish", json!({ "message": "ok" })) },
+    ]);
+    is_done(&run(&bench, native(replies)).await);
+    assert_eq!(bench.read("sub/a"), "two\n");
+}
+
+/// A rule holds for each name that a model calls a tool by.
+#[tokio::test]
+async fn what_is_denied_is_denied_under_each_name() {
+    let bench = Bench::new(&[("a", "one\n")]);
+    let settings = AgentSettings { denied: vec!["write".to_owned(), "shell".to_owned()], ..AgentSettings::default() };
+    let replies = json!([
+        { "calls": [
+            { "name": "Write", "arguments": { "file_path": "a", "content": "two" } },
+            { "name": "functions.write_file", "arguments": { "file_path": "a", "content": "two" } },
+            { "name": "Bash", "arguments": { "command": "echo two > a" } } ] },
+        { "expect": ["denied here by the rule `write`", "denied here by the rule `shell`"], "calls": done()["calls"] },
+    ]);
+    is_done(&run(&bench, native_with(replies, settings)).await);
+    assert_eq!(bench.read("a"), "one\n");
+}
+
+#[tokio::test]
 async fn a_plan_is_seen_by_people_and_told_where_the_run_stops_short() {
     let mut bench = Bench::new(&[]);
     let steps = json!([{ "step": "look", "state": "done" }, { "step": "mend", "state": "doing" }]);

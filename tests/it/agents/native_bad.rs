@@ -173,7 +173,7 @@ async fn arguments_of_the_wrong_kind_and_tools_that_are_not_there_are_errors_for
         { "calls": [wrong("shell", json!({ "command": 7 })), wrong("read", json!([])), wrong("plan", json!({ "steps": "none" })),
                     wrong("sudo", json!({})), wrong("shell", json!({ "command": "a\0b" })), wrong("plan", json!({ "steps": [] })),
                     wrong("shell", json!({ "command": "x".repeat(300_000) })), wrong("list", json!({})) ] },
-        { "expect": ["invalid type: integer", "invalid type: sequence", "no tool `sudo`", "zero byte", "no steps", "more than 262144 bytes"],
+        { "expect": ["`command`: a text, or a list", "invalid type: sequence", "`steps`: a list is expected", "no tool `sudo`", "zero byte", "no steps", "more than 262144 bytes"],
           "calls": [call("done", json!({ "summary": "ok" }))["calls"][0]] },
     ]);
     assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));

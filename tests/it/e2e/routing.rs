@@ -17,7 +17,7 @@ const SLOW_QUERY: &str = "The orders page takes 9 seconds since the last migrati
                           from orders where customer_id = 7;\n```\n\n- [ ] a migration that makes the index again\n- [ ] a query that uses \
                           it\n- [ ] a test with 10,000 rows\n\nSee also #3 and the slow query log.";
 /// The router is half sure that it is the database's.
-const HUNCH: &str = "It takes 9 seconds since last week.\n\n1. `orders.rb` asks for too much.\n2. Customers complain about the list.\n3. The \
+const HUNCH: &str = "It takes 9 seconds since last week.\n\n1. `orders.rb` selects too many rows.\n2. Customers complain about the list.\n3. The \
                      report for May shows the same.\n\n- [ ] make it fast\n- [ ] a test with 10,000 rows\n\nSee #3 and the slow query \
                      log.";
 const WRITES: &str =

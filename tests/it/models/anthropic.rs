@@ -95,7 +95,10 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
         .unwrap();
     let seen = server.script.seen.lock().unwrap();
     let call = &seen[0].body["messages"][1]["content"][0];
-    assert_eq!((call["id"].as_str().unwrap(), call["name"].as_str().unwrap()), ("functions_2eread_3a0", "re_20ad_21"));
+    assert_eq!(
+        (call["id"].as_str().unwrap(), call["name"].as_str().unwrap()),
+        ("call_c216cab2de2e56d547b4e6340edfc11a", "re_20ad_21")
+    );
     assert_eq!(seen[0].body["messages"][2]["content"][0]["tool_use_id"], call["id"]);
 }
 

@@ -58,6 +58,26 @@ you cannot go on without an answer, end it with one line of JSON instead: {\"out
 const CLOSING_OF_REVIEW: &str =
     "\n\nNobody can answer you while you look. Your last message is your findings, and nothing else.\n";
 
+/// The end of a prompt for a program that knows nothing of Hob.
+pub(crate) fn closing(purpose: RunPurpose) -> &'static str {
+    match purpose {
+        RunPurpose::Work => CLOSING,
+        // Its brief already says how it ends.
+        RunPurpose::Investigate => "",
+        RunPurpose::Plan => CLOSING_OF_PLAN,
+        RunPurpose::Report => CLOSING_OF_REPORT,
+        RunPurpose::Review => CLOSING_OF_REVIEW,
+    }
+}
+
+/// The paths on the disk that belong to a program.
+pub(crate) async fn installed_with(program: &str, environment: &Environment) -> Vec<PathBuf> {
+    let value = |name: &str| environment.get(OsStr::new(name)).cloned();
+    let (program, folders, home) = (program.to_owned(), value("PATH"), value("HOME"));
+    let find = move || installation(&find_program(&program, folders.as_deref())?, home.as_deref().map(Path::new));
+    spawn_blocking(find).await.ok().flatten().unwrap_or_default()
+}
+
 /// The inputs that an agent is made from, beside its settings.
 pub(crate) struct Made<'a> {
     /// Variables of Hob's that may reach an agent.
@@ -106,14 +126,6 @@ impl AdapterAgent {
     /// The prefix of the model's name in the names of prices.
     pub(crate) fn prices(name: AdapterName) -> &'static str {
         adapter(name).prices
-    }
-
-    /// The paths on the disk that belong to the program.
-    async fn installation(&self, environment: &Environment) -> Vec<PathBuf> {
-        let value = |name: &str| environment.get(OsStr::new(name)).cloned();
-        let (program, folders, home) = (self.program.clone(), value("PATH"), value("HOME"));
-        let find = move || installation(&find_program(&program, folders.as_deref())?, home.as_deref().map(Path::new));
-        spawn_blocking(find).await.ok().flatten().unwrap_or_default()
     }
 
     fn plan(
@@ -231,14 +243,14 @@ struct Run {
 impl AgentBackend for AdapterAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         if let Some(case) = &request.investigation {
-            return investigate(self, self.adapter.speaks, &self.settings, request, case, context).await;
+            return Box::pin(investigate(self, self.adapter.speaks, &self.settings, request, case, context)).await;
         }
         let egress = self.egress.open(context, request).await?;
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
         environment.insert("NO_COLOR".into(), "1".into());
         let plan = in_folder(context.sandbox.plan(), &request.folder, request.purpose).network(egress.network.clone());
-        let plan = self.installation(&environment).await.into_iter().fold(plan, HeldTo::reads);
+        let plan = installed_with(&self.program, &environment).await.into_iter().fold(plan, HeldTo::reads);
         let mut confined = Confined { plan, environment }.at(&home);
         let version = check(self.adapter, &self.program, &confined, &context.cancel).await;
         if context.cancel.is_cancelled() {
@@ -248,15 +260,7 @@ impl AgentBackend for AdapterAgent {
         let name = self.adapter.program;
         context.say(format!("{name} {version} works on {}", request.issue.in_words()));
         // No argument can contain a zero byte.
-        let closing = match request.purpose {
-            RunPurpose::Work => CLOSING,
-            // Its brief already says how it ends.
-            RunPurpose::Investigate => "",
-            RunPurpose::Plan => CLOSING_OF_PLAN,
-            RunPurpose::Report => CLOSING_OF_REPORT,
-            RunPurpose::Review => CLOSING_OF_REVIEW,
-        };
-        let prompt = format!("{}{closing}", request.brief).replace('\0', "");
+        let prompt = format!("{}{}", request.brief, closing(request.purpose)).replace('\0', "");
         let mut plan = self.plan(request, context.sandbox.tier(), &home, &egress, &prompt)?;
         home.write(std::mem::take(&mut plan.files)).await.map_err(no_home)?;
         confined.plan = hide(self.adapter.controls, &request.folder, &home, confined.plan).map_err(no_settings)?;
@@ -282,7 +286,7 @@ impl AgentBackend for AdapterAgent {
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
         let never = CancellationToken::new();
         let plan = self.egress.plan_of_look(machine.sandbox)?;
-        let plan = self.installation(machine.environment).await.into_iter().fold(plan, HeldTo::reads);
+        let plan = installed_with(&self.program, machine.environment).await.into_iter().fold(plan, HeldTo::reads);
         let confined = Confined { plan, environment: machine.environment.clone() };
         let found = check(self.adapter, &self.program, &confined, &never).await;
         found.map(drop).map_err(AgentError::misconfigured)

@@ -46,18 +46,22 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
         return needs_human(format!("`{name}`: its model refused{}", colon(&complaint(end))));
     }
     if finished.exit.is_success() && parsed.problem.is_none() {
-        return ended_well(parsed);
+        return ended_well(&parsed.summary);
     }
-    let said = complaint(end);
-    let reason = format!("`{name}` failed ({}){}", finished.exit, colon(&said));
-    match limit::read(&said, now()) {
-        Complaint::Limit(reset) => Outcome::Failed {
-            reason: format!("`{name}`: its quota is used up{}", colon(&said)),
-            failure: FailureClass::QuotaExhausted { reset_after: parsed.reset.or(reset) },
+    ended_badly(name, &finished.exit.to_string(), &complaint(end), parsed.reset)
+}
+
+/// The outcome of a run with a complaint: `how` it ended, and what it `said`; `reset`: when its quota begins anew, if it told.
+pub(crate) fn ended_badly(name: &str, how: &str, said: &str, reset: Option<Duration>) -> Outcome {
+    let reason = format!("`{name}` failed ({how}){}", colon(said));
+    match limit::read(said, now()) {
+        Complaint::Limit(found) => Outcome::Failed {
+            reason: format!("`{name}`: its quota is used up{}", colon(said)),
+            failure: FailureClass::QuotaExhausted { reset_after: reset.or(found) },
         },
-        Complaint::Unpaid => misconfigured(format!("`{name}`: its account has no quota or money left{}", colon(&said))),
+        Complaint::Unpaid => misconfigured(format!("`{name}`: its account has no quota or money left{}", colon(said))),
         Complaint::Key => {
-            misconfigured(format!("`{name}`: its key or login is missing or not accepted{}", colon(&said)))
+            misconfigured(format!("`{name}`: its key or login is missing or not accepted{}", colon(said)))
         }
         Complaint::Service => Outcome::Failed { reason, failure: FailureClass::Transient { retry_after: None } },
         Complaint::Other => permanent(reason),
@@ -65,8 +69,8 @@ pub(super) fn outcome(end: &End<'_>) -> Outcome {
 }
 
 /// The outcome of a run without a complaint: its last line may name it, as any command's may.
-fn ended_well(parsed: &ParsedOutput) -> Outcome {
-    let words = parsed.summary.trim();
+pub(crate) fn ended_well(words: &str) -> Outcome {
+    let words = words.trim();
     let named = ResultLine::read(words).and_then(|said| said.outcome());
     named.unwrap_or_else(|| done(words, SUMMARY_MAX))
 }

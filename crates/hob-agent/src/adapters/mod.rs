@@ -21,5 +21,6 @@ mod limit;
 mod parsed_output;
 mod version;
 
-pub(super) use backend::{AdapterAgent, Made};
+pub(super) use backend::{AdapterAgent, Made, closing, installed_with};
 pub use catalog::{adapter_program, adapter_variables, find_adapter};
+pub(super) use end::{ended_badly, ended_well};

@@ -4,7 +4,8 @@ use std::{ffi::OsStr, path::Path};
 
 use hob_config::{AgentSettings, PromptVia};
 use hob_domain::{FailureClass, Outcome, RunPurpose, RunReport, RunRequest, Spend};
-use hob_process::{Exit, Finished, ProcessError, Program, fault_of_file};
+use hob_process::{Environment, Exit, Finished, ProcessError, Program, fault_of_file};
+use hob_sandbox::Plan;
 use tokio::{task::spawn_blocking, time::Instant};
 
 use crate::{
@@ -116,7 +117,7 @@ impl CommandAgent {
 impl AgentBackend for CommandAgent {
     async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
         if let Some(case) = &request.investigation {
-            return investigate(self, Speaks::LastLine, &self.settings, request, case, context).await;
+            return Box::pin(investigate(self, Speaks::LastLine, &self.settings, request, case, context)).await;
         }
         let started = Instant::now();
         let name = Path::new(&self.program).file_name().unwrap_or_default().to_string_lossy();
@@ -142,21 +143,27 @@ impl AgentBackend for CommandAgent {
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {
-        let plan = self.egress.plan_of_look(machine.sandbox)?;
-        let folders = machine.environment.get(OsStr::new("PATH")).cloned();
-        let program = self.program.clone();
-        let found = spawn_blocking(move || find_program(&program, folders.as_deref())).await;
-        match found.ok().flatten() {
-            Some(path) => match fault_of_file(&plan, machine.environment, &path).await {
-                None => Ok(()),
-                Some(reason) => Err(AgentError::setup(reason)),
-            },
-            None if Path::new(&self.program).is_file() => {
-                let reason = format!("`{0}` is not executable: `chmod +x {0}`", self.program);
-                Err(AgentError::setup(reason))
-            }
-            None => Err(not_installed(&self.program, "it is not on the path")),
+        is_there(&self.program, &self.egress.plan_of_look(machine.sandbox)?, machine.environment).await
+    }
+}
+
+/// Checks that the program is installed, and starts in the sandbox as far as its file tells.
+///
+/// # Errors
+/// [`AgentError`] says what is missing.
+pub(crate) async fn is_there(name: &str, plan: &Plan, environment: &Environment) -> Result<(), AgentError> {
+    let folders = environment.get(OsStr::new("PATH")).cloned();
+    let program = name.to_owned();
+    let found = spawn_blocking(move || find_program(&program, folders.as_deref())).await;
+    match found.ok().flatten() {
+        Some(path) => match fault_of_file(plan, environment, &path).await {
+            None => Ok(()),
+            Some(reason) => Err(AgentError::setup(reason)),
+        },
+        None if Path::new(name).is_file() => {
+            Err(AgentError::setup(format!("`{name}` is not executable: `chmod +x {name}`")))
         }
+        None => Err(not_installed(name, "it is not on the path")),
     }
 }
 
@@ -229,7 +236,7 @@ fn not_installed(program: &str, why: impl std::fmt::Display) -> AgentError {
     AgentError::setup(format!("start `{program}`: {why}: install it"))
 }
 
-fn cannot_run(error: ProcessError) -> AgentError {
+pub(crate) fn cannot_run(error: ProcessError) -> AgentError {
     match error {
         ProcessError::Start { program, source } => {
             let error = not_installed(&program, &source);

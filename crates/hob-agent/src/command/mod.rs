@@ -10,4 +10,5 @@ mod backend;
 mod result_line;
 
 pub use backend::CommandAgent;
+pub(super) use backend::{cannot_run, is_there};
 pub(super) use result_line::ResultLine;

@@ -13,8 +13,8 @@ use hob_domain::{FailureClass, Spend, Strain};
 use hob_egress::{Budget, Metered};
 
 use crate::model::{
-    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, fallback_chain::Member, funds::Purse,
-    recording::Recording,
+    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, call_ids, fallback_chain::Member,
+    funds::Purse, recording::Recording,
 };
 
 /// A conversation under way.
@@ -87,6 +87,14 @@ impl<'a> Conversation<'a> {
         Self::begin(chain, session).ask(&request).await
     }
 
+    /// Goes on with a model of the list that costs more than the one that answers, as far as prices tell which is stronger; its name.
+    /// `None` if there is none.
+    pub(crate) fn stronger(&mut self) -> Option<String> {
+        let place = self.chain.dearest(self.place)?;
+        self.place = place;
+        Some(self.chain.at(place).name.clone())
+    }
+
     /// Asks for the next reply. Dropping the future ends the request.
     ///
     /// # Errors
@@ -99,7 +107,8 @@ impl<'a> Conversation<'a> {
             let funded = ModelRequest { funds: Some(self.purse.funds(&member.name)), ..*request };
             let counted = self.purse.meter().read().requests();
             let error = match member.client.complete(&funded).await {
-                Ok(reply) => {
+                Ok(mut reply) => {
+                    call_ids::settle(&mut reply, request.messages, request.turn);
                     self.place = place % self.chain.count();
                     if self.purse.meter().read().requests() == counted {
                         self.purse.meter().count(&member.name, reply.usage);

@@ -80,6 +80,15 @@ impl FallbackChain {
         self.records.as_ref()
     }
 
+    /// The place of the model whose output costs most, if it costs more than that of the model at `place`.
+    pub(super) fn dearest(&self, place: usize) -> Option<usize> {
+        let price = |place: usize| self.at(place).price.map(|price| price.output);
+        let now = price(place)?;
+        let dearer =
+            (0..self.count()).filter_map(|place| Some((place, price(place)?))).filter(|(_, price)| *price > now);
+        dearer.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(place, _)| place)
+    }
+
     pub(super) fn count(&self) -> usize {
         1 + self.others.len()
     }
@@ -90,5 +99,25 @@ impl FallbackChain {
             0 => &self.first,
             place => self.others.get(place - 1).unwrap_or(&self.first),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Cassette;
+
+    use super::*;
+
+    #[test]
+    fn a_stronger_model_is_one_that_costs_more() {
+        let client = || Arc::new(Cassette::parse(r#"{"cassette":1,"replies":[]}"#).unwrap());
+        let member = |name: &str, output: Option<f64>| Member {
+            name: name.to_owned(),
+            client: client(),
+            price: output.map(|output| PriceSettings { output, ..PriceSettings::default() }),
+        };
+        let others = vec![member("small", Some(1.0)), member("unknown", None), member("large", Some(9.0))];
+        let chain = FallbackChain::new(member("usual", Some(3.0)), others, None);
+        assert_eq!([0, 1, 2, 3].map(|place| chain.dearest(place)), [Some(3), Some(3), None, None]);
     }
 }

@@ -6,6 +6,7 @@
 
 mod adapted;
 mod anthropic;
+mod call_ids;
 mod cassette;
 mod classify;
 mod conversation;

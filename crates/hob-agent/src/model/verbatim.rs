@@ -29,6 +29,11 @@ impl Verbatim {
         (self.of == of).then_some(self.json.as_str())
     }
 
+    /// Whether calls are part of it, with their ids. In chat completions it has the reasoning only.
+    pub(crate) fn holds_calls(&self) -> bool {
+        !self.of.starts_with("chat/")
+    }
+
     /// Whether it is unchanged.
     pub(crate) fn is_intact(&self) -> bool {
         self.digest == digest(&self.json)

@@ -27,11 +27,12 @@ use crate::{
         limits::Limits,
         mcp::{McpServers, McpSource, Opened, Place, Recorded},
         needs::{Needs, OpenWays},
+        quiet::quiet,
         restore::{Restored, restore},
         speech::Dialect,
-        surroundings::surroundings,
+        surroundings::{sandbox_note, surroundings},
         tool_calls::ToolExecutor,
-        tools::{Toolbox, Toolset, Written},
+        tools::{Jobs, Scratch, Toolbox, Toolset, Written},
         turns::Run,
         window::Window,
     },
@@ -197,33 +198,23 @@ pub(super) async fn open_folder(request: &RunRequest, sandbox: &Sandbox) -> Resu
         .map_err(|error| AgentError::caused_by(FailureClass::Unfinished, error).during("open the folder"))
 }
 
-#[async_trait::async_trait]
-impl AgentBackend for NativeAgent {
-    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
-        let started = Instant::now();
-        if request.usd_micros.is_some() && request.tokens.is_none() {
-            self.priced()?;
-        }
-        for notice in self.notices() {
-            tracing::warn!(run.id = %request.run, "{notice}");
-            context.session.add(SessionEvent::Noted { text: notice.clone() });
-            context.show(notice);
-        }
-        self.reaches(&context.sandbox)?;
-        let folder = open_folder(request, &context.sandbox).await?;
-        let case = match &request.investigation {
-            Some(case) => Some(CaseFile::open(context, request, case).await),
-            None => None,
-        };
-        if let Some(outcome) = case.as_ref().and_then(CaseFile::end) {
-            return Ok(report(outcome, Spend::default(), started));
-        }
+impl NativeAgent {
+    /// Works in the folder until the outcome is known.
+    async fn works(
+        &self,
+        request: &RunRequest,
+        context: &RunContext,
+        folder: Folder,
+        case: Option<CaseFile>,
+        started: Instant,
+    ) -> Result<RunReport, AgentError> {
         let mut limits = Limits::new(&self.settings, request, started);
         // Each wait of this agent has its own limit: the model's, the commands', the run's.
         context.alive_until(limits.deadline);
         let egress = self.egress.open(context, request).await?;
         let (mut confined, home) = Confined::of_run(context, request, &egress).await?;
         confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
+        quiet(&mut confined.environment);
         // Declared before the shell, and so dropped after it: processes killed with its group need not be searched for.
         let children =
             TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
@@ -237,9 +228,15 @@ impl AgentBackend for NativeAgent {
             (toolset, guard) = (toolset.for_investigation(), guard.investigating(case.approve()));
         }
         let dialect = Dialect::new(self.settings.speech, &toolset);
-        let Restored { mut history, mut usage, standing, turns_before } =
-            begun(request, context, &dialect, &toolset, case.as_ref(), surroundings(&folder, &confined, &request.body))
-                .await;
+        let Restored { mut history, mut usage, standing, turns_before } = begun(
+            request,
+            context,
+            &dialect,
+            &toolset,
+            case.as_ref(),
+            self.place(request, context, &folder, &confined),
+        )
+        .await;
         limits.turns_before = turns_before;
         if let Some(case) = &case {
             case.bounded(usage.turns_left(&limits));
@@ -249,6 +246,8 @@ impl AgentBackend for NativeAgent {
             shell: Mutex::new(confined.shell(folder.path())),
             folder,
             case,
+            jobs: Jobs::default(),
+            scratch: Scratch::of(&confined),
             confined,
             fetcher,
             servers: connected,
@@ -269,7 +268,7 @@ impl AgentBackend for NativeAgent {
             window: Window::new(self.models.first(), self.settings.context_tokens),
             context,
             progress: standing,
-            last_look: LastLook::new(request, self.settings.last_look),
+            last_look: LastLook::new(request, self.settings.last_look, toolset.has("shell")),
             strain: request.strain,
         };
         let outcome = run.drive().await;
@@ -282,6 +281,42 @@ impl AgentBackend for NativeAgent {
         drop(home);
         egress.close().await;
         Ok(report(outcome, usage.spend, started))
+    }
+
+    /// Says what is to be known of its models before they are asked.
+    fn tell_notices(&self, request: &RunRequest, context: &RunContext) {
+        for notice in self.notices() {
+            tracing::warn!(run.id = %request.run, "{notice}");
+            context.session.add(SessionEvent::Noted { text: notice.clone() });
+            context.show(notice);
+        }
+    }
+
+    /// What a model is told of the folder and of the sandbox.
+    async fn place(&self, request: &RunRequest, context: &RunContext, folder: &Folder, confined: &Confined) -> String {
+        let told = surroundings(folder, confined, &request.body).await;
+        format!("{}\n{}", told.trim_end(), sandbox_note(&context.sandbox, &self.settings.hosts))
+    }
+}
+
+#[async_trait::async_trait]
+impl AgentBackend for NativeAgent {
+    async fn run(&self, request: &RunRequest, context: &RunContext) -> Result<RunReport, AgentError> {
+        let started = Instant::now();
+        if request.usd_micros.is_some() && request.tokens.is_none() {
+            self.priced()?;
+        }
+        self.tell_notices(request, context);
+        self.reaches(&context.sandbox)?;
+        let folder = open_folder(request, &context.sandbox).await?;
+        let case = match &request.investigation {
+            Some(case) => Some(CaseFile::open(context, request, case).await),
+            None => None,
+        };
+        if let Some(outcome) = case.as_ref().and_then(CaseFile::end) {
+            return Ok(report(outcome, Spend::default(), started));
+        }
+        self.works(request, context, folder, case, started).await
     }
 
     async fn ready(&self, machine: &Machine<'_>) -> Result<(), AgentError> {

@@ -91,11 +91,12 @@ impl Guard {
                 Impact::Low
             }
             Action::Case(action) => action.impact(),
-            Action::Plan(_) | Action::Ask(_) | Action::ForPerson(_) | Action::PassOn(_) | Action::Done(_) => {
-                Impact::Low
-            }
+            Action::Plan(_) | Action::Think(_) | Action::Ask(_) => Impact::Low,
+            Action::ForPerson(_) | Action::PassOn(_) | Action::Done(_) => Impact::Low,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) => Impact::Medium,
             Action::Shell(shell) => impact(&CommandLine::parse(&shell.command)),
+            Action::Job(look) if look.acts() => Impact::Medium,
+            Action::Job(_) => Impact::Low,
             Action::Program(run) => run.impact,
             Action::Mcp(call) => call.impact,
         }
@@ -109,7 +110,7 @@ impl Guard {
             Action::Read(_) | Action::List(_) | Action::Search(_) | Action::Plan(_) | Action::Ask(_) => None,
             Action::ReadEvidence(_) | Action::Case(_) | Action::ForPerson(_) | Action::PassOn(_) => None,
             Action::Edit(_) | Action::Write(_) | Action::Patch(_) | Action::Done(_) => None,
-            Action::Mcp(_) | Action::Fetch(_) => None,
+            Action::Job(_) | Action::Mcp(_) | Action::Fetch(_) | Action::Think(_) => None,
         };
         // Everything in the folder is the agent's to delete, folders included.
         let deletes_its_own = place == Place::InFolder && line.as_ref().is_some_and(CommandLine::deletes_below);
@@ -146,10 +147,12 @@ impl Guard {
             | Action::Write(_)
             | Action::Patch(_)
             | Action::Shell(_)
+            | Action::Job(_)
             | Action::Program(_)
             | Action::Mcp(_)
             | Action::ReadEvidence(_)
             | Action::Plan(_)
+            | Action::Think(_)
             | Action::Ask(_)
             | Action::ForPerson(_)
             | Action::PassOn(_)

@@ -14,10 +14,10 @@
 //!   failed on its way and was sent again may have cost something that no service reports. A shell command is confined
 //!   by its environment, time and process group only; rules about commands are advice for the model.
 //! - Ends: words without a tool call are never the end: the model is asked for a tool, and if it repeatedly gives none,
-//!   a person gets its words as a question. Before the first `done` of a run that changed a file, the model looks once
-//!   more (`last_look`).
+//!   the run fails with its last words. `done` of a run that changed a file is a gate on what ran and passed (`last_look`).
 
 mod backend;
+mod change;
 mod command_line;
 mod fetcher;
 mod guard;
@@ -30,9 +30,12 @@ mod mcp;
 mod needs;
 mod notes;
 mod plain;
+mod quiet;
 mod repair;
 mod replay;
 mod restore;
+mod scoped;
+mod seen;
 mod served;
 mod speech;
 mod standing;

@@ -1,4 +1,5 @@
-//! The repository's notes for agents, such as `AGENTS.md`, with the files that they import (`@docs/style.md`).
+//! The repository's notes for agents, such as `AGENTS.md`, with the files that they import (`@docs/style.md`), the instructions for
+//! the files that the task names, and the skills there are.
 //!
 //! - Guarantees: at most [`NOTES_MAX`] bytes. Notes are data in the task, between unguessable lines, without text that is
 //!   invisible to people; never in the system role. Nothing outside of the folder is read.
@@ -14,6 +15,7 @@ use hob_text::{imports, rendered};
 
 use crate::{
     folder::{FileError, Folder},
+    native::scoped::{rules, skills},
     report::clip,
 };
 
@@ -32,14 +34,19 @@ const NAMES_MAX: usize = 8;
 pub(super) fn notes(folder: &Folder, names: &[&str], task: &str) -> String {
     let is_there = |wanted: &str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted)).copied();
     let of_tops = AGENTS_FILES.iter().filter_map(|name| is_there(name));
-    let words: BTreeSet<&str> = task.split(|c: char| c.is_whitespace() || "`\"'()[],;:<>".contains(c)).collect();
-    let named = names.iter().filter(|name| words.contains(*name));
-    let near = named.filter_map(|file| {
+    let words: BTreeSet<&str> = task
+        .split(|c: char| c.is_whitespace() || "`\"'()[],;:<>".contains(c))
+        .map(|word| word.trim_end_matches('.'))
+        .collect();
+    let named: Vec<&str> = names.iter().filter(|name| words.contains(*name)).copied().collect();
+    let rules = rules(folder, names, &named);
+    let near = named.iter().filter_map(|file| {
         let folders = file.match_indices('/').map(|(at, _)| &file[..at]).rev();
         folders.filter_map(|folder| is_there(&format!("{folder}/{}", AGENTS_FILES[0]))).next()
     });
     let mut told = Notes::new(folder);
-    for name in of_tops.chain(near) {
+    let applying = rules.iter().filter(|rule| rule.applies).map(|rule| rule.name.as_str());
+    for name in of_tops.chain(near).chain(applying) {
         told.add(name, 0);
     }
     let Notes { read, mut text, .. } = told;
@@ -54,6 +61,16 @@ pub(super) fn notes(folder: &Folder, names: &[&str], task: &str) -> String {
         .collect();
     if !others.is_empty() {
         text.push_str(&format!("There are more notes, each for its folder: {}\n", others.join(", ")));
+    }
+    let scoped =
+        rules.iter().filter(|rule| !read.contains(&rule.name)).map(|rule| format!("{}: {}", rule.name, rule.scope));
+    for (what, lines) in [
+        ("Instructions for some files. Read those that fit what you change", scoped.collect::<Vec<_>>()),
+        ("Skills of the repository. Read one when it fits", skills(folder, names)),
+    ] {
+        if !lines.is_empty() {
+            text.push_str(&format!("{what}:\n- {}\n", lines.join("\n- ")));
+        }
     }
     text
 }
@@ -167,6 +184,41 @@ mod tests {
             "{text}"
         );
         assert!(!told_of(&[("CLAUDE.md", "@AGENTS.md\n")], &[], "").contains("tells agents"));
+    }
+
+    #[test]
+    fn instructions_for_some_files_and_skills_are_told() {
+        let files = [
+            (".github/instructions/py.instructions.md", "---\napplyTo: \"**/*.py,tools/**\"\n---\nUse black.\n"),
+            (".github/instructions/all.instructions.md", "---\napplyTo: '**'\n---\nBe short.\n"),
+            (".github/instructions/web.instructions.md", "---\napplyTo: web/**/*.ts\n---\nUse tabs.\n"),
+            (
+                ".cursor/rules/sql.mdc",
+                "---\ndescription: SQL\nglobs:\n  - \"*.sql\"\n  - db/*\nalwaysApply: false\n---\nUpper case.\n",
+            ),
+            (".cursor/rules/broken.mdc", "---\nglobs: [\"[\"]\n"),
+            (
+                ".agents/skills/release/SKILL.md",
+                "---\nname: release\ndescription: >-\n  Makes a release,\n  with notes.\n---\nSecret steps.\n",
+            ),
+            (".claude/skills/deep/er/SKILL.md", "---\ndescription: Not one.\n---\n"),
+            ("src/a.py", ""),
+            ("db/b.sql", ""),
+        ];
+        let text = told_of(&files, &[], "Mend `src/a.py`.");
+        for told in [
+            "Use black.",
+            "Be short.",
+            "- .github/instructions/web.instructions.md: web/**/*.ts\n",
+            "- .cursor/rules/sql.mdc: *.sql, db/*\n",
+            "Read one when it fits:\n- .agents/skills/release/SKILL.md: Makes a release, with notes. (release)\n",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+        for untold in ["Use tabs.", "Upper case.", "Secret steps.", "Not one."] {
+            assert!(!text.contains(untold), "{untold}: {text}");
+        }
+        assert!(told_of(&files, &[], "Mend db/b.sql.").contains("Upper case."));
     }
 
     /// Case c38.

@@ -11,10 +11,12 @@ use std::{
 
 use futures_util::future::join_all;
 use hob_process::fault_at_start;
+use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
 
 use crate::{
     confined::Confined,
+    egress::is_closed,
     folder::{Folder, Found, Kind, walk},
     native::notes::notes,
 };
@@ -49,6 +51,22 @@ pub(super) async fn surroundings(folder: &Folder, confined: &Confined, task: &st
     let told = tokio::task::spawn_blocking(move || told(&folder, &task)).await.unwrap_or_default();
     let programs = programs(told.programs, confined).await;
     [told.tree, programs, told.notes].concat()
+}
+
+/// What the sandbox lets commands do.
+pub(super) fn sandbox_note(sandbox: &Sandbox, hosts: &[String]) -> String {
+    let servers = match (is_closed(sandbox), hosts) {
+        (false, _) => "servers can be reached".to_owned(),
+        (true, []) => "no server can be reached, so what is missing cannot be installed from one".to_owned(),
+        (true, hosts) => format!("only these servers can be reached: {}", hosts.join(", ")),
+    };
+    let files = match sandbox.tier() {
+        Tier::None => "",
+        Tier::Box | Tier::Fence => {
+            "; write only to the folder, to `$HOME` and to `$TMPDIR`; programs outside, and their sockets, are out of reach"
+        }
+    };
+    format!("[Hob] In commands {servers}{files}.")
 }
 
 /// The parts of a folder's description.

@@ -14,9 +14,10 @@ use crate::{
     RunContext,
     model::{ToolCall, ToolResult},
     native::{
+        change::Tree,
         guard::{Decision, Guard, Place},
         history::{REASON_MAX, Trace},
-        last_look::LastLook,
+        last_look::{Ended, Gate, LastLook},
         limits::{Limits, out_of_time},
         standing::Standing,
         tools::{Action, Answer, CommandResult, Effect, ToolError, Toolbox, Toolset, run_action},
@@ -45,6 +46,29 @@ pub(super) struct CallResults {
     pub(super) actions: Actions,
     /// The trace of them that stays when old turns are folded.
     pub(super) trace: Trace,
+    /// Whether a command ended with an error code.
+    has_failed_command: bool,
+    /// What an end leaves unverified.
+    doubt: Option<String>,
+}
+
+impl CallResults {
+    /// The end of a run, whose summary says what is not verified.
+    fn with_doubt(&self, outcome: Outcome) -> Outcome {
+        match (outcome, &self.doubt) {
+            (Outcome::Done { summary, title }, Some(doubt)) => {
+                Outcome::Done { summary: format!("{summary}\n\nnot verified: {doubt}"), title }
+            }
+            (outcome, _) => outcome,
+        }
+    }
+}
+
+/// A command before it runs.
+struct Command {
+    text: String,
+    is_at_top: bool,
+    before: Option<Tree>,
 }
 
 /// Runs the calls of one reply: with what, and what it counts and changes of the run meanwhile.
@@ -68,15 +92,21 @@ struct Planned<'a> {
 
 impl ToolExecutor<'_> {
     /// Runs one action, if it may, and reports the approval.
-    async fn run(&self, tool: &str, action: Action) -> (Allowed, Result<Answer, ToolError>) {
+    async fn run(&self, action: Action) -> (Allowed, Result<Answer, ToolError>) {
         if let Err(error) = self.fits_the_case(&action) {
             return (Allowed::Refused, Err(error));
         }
         let by_itself = self.guard.runs_by_itself(&action);
-        let is_inside = self.toolbox.shell.lock().await.folder().starts_with(self.toolbox.folder.path());
-        let place = if is_inside { Place::InFolder } else { Place::Elsewhere };
+        let (top, here) = (self.toolbox.folder.path(), self.toolbox.shell.lock().await.folder().to_owned());
+        let place = if here.starts_with(top) { Place::InFolder } else { Place::Elsewhere };
+        // The file tools begin at the top wherever the shell is, and say so where it matters.
+        let aside = (here != top && action.is_below_top()).then(|| {
+            let here = here.strip_prefix(top).unwrap_or(&here).display();
+            format!("[paths of this tool begin at the top of the folder, not in `{here}`, where the shell is]")
+        });
         let decision = tokio::select! {
-            decision = self.guard.check(tool, &action, place) => decision,
+            // By Hob's own name: a rule holds for each name that a model calls the tool by.
+            decision = self.guard.check(action.tool(), &action, place) => decision,
             () = tokio::time::sleep_until(self.toolbox.deadline) => {
                 Err(ToolError::Refused("nobody approved it in the time of the run".into()))
             }
@@ -90,7 +120,13 @@ impl ToolExecutor<'_> {
             Err(error) => return (Allowed::Refused, Err(error)),
         }
         let finds = action.finds_evidence().then(|| action.line());
-        let answer = run_action(&self.toolbox, action).await;
+        let answer = match (run_action(&self.toolbox, action).await, aside) {
+            (Ok(Answer::Text(text)), Some(aside)) => {
+                Ok(Answer::Text(format!("{}\n{aside}", text.trim_end_matches('\n'))))
+            }
+            (Err(error), Some(aside)) => Err(ToolError::Refused(format!("{error} {aside}"))),
+            (answer, _) => answer,
+        };
         let allowed = match &answer {
             Ok(Answer::End(Outcome::Question { .. })) if !by_itself => Allowed::Waits,
             Ok(_) | Err(_) if by_itself => Allowed::ByItself,
@@ -134,8 +170,18 @@ impl ToolExecutor<'_> {
         action.is_ok_and(|action| action.effect() == Effect::Independent && self.guard.runs_by_itself(action))
     }
 
+    /// A patch with the paths that it has where it is applied: a command applies it in the shell's folder.
+    async fn placed(&self, action: Action) -> Result<Action, ToolError> {
+        let Action::Patch(patch) = action else { return Ok(action) };
+        let shell = self.toolbox.shell.lock().await.folder().to_owned();
+        patch.placed(self.toolbox.folder.path(), &shell).map(Action::Patch)
+    }
+
     fn plan<'c>(&self, call: &'c ToolCall) -> Planned<'c> {
-        let action = self.toolset.parse(call);
+        let action = self.toolset.parse(call).and_then(|action| match action {
+            Action::Shell(shell) => shell.placed(&self.toolbox.folder).map(Action::Shell),
+            action => Ok(action),
+        });
         let line = action.as_ref().map_or_else(|_| first_line(&call.name, 40), Action::line);
         Planned { call, action, line }
     }
@@ -168,6 +214,16 @@ impl CallRunner<'_> {
         Ok(done)
     }
 
+    /// The action as it runs: a patch in its folder, and the end only if nothing failed in this reply.
+    async fn settled(&self, action: Result<Action, ToolError>, done: &CallResults) -> Result<Action, ToolError> {
+        match self.executor.placed(action?).await? {
+            Action::Done(end) if done.actions.has_failed() || end.is_success() && done.has_failed_command => {
+                Err(ToolError::Refused("not ended: an earlier call of the same reply failed, see to it first".into()))
+            }
+            action => Ok(action),
+        }
+    }
+
     /// Runs calls at the same time, or one that runs alone.
     async fn batch(&mut self, batch: Vec<Planned<'_>>, done: &mut CallResults) -> Result<(), Outcome> {
         let mut runs = Vec::with_capacity(batch.len());
@@ -178,13 +234,7 @@ impl CallRunner<'_> {
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
-            let warning = self.usage.count_call(self.limits, &call.name, &call.arguments)?;
-            let action = action.and_then(|action| match action {
-                Action::Done(_) if done.actions.has_failed() => Err(ToolError::Refused(
-                    "not ended: an earlier call of the same reply failed, see to it first".into(),
-                )),
-                action => Ok(action),
-            });
+            let action = self.settled(action, done).await;
             if let Ok(action) = &action {
                 self.say(&format!("{line} [{}]", Guard::impact(action)));
                 if let Action::Plan(plan) = action {
@@ -194,28 +244,22 @@ impl CallRunner<'_> {
                     }
                 }
             }
-            let look = if let Ok(Action::Done(end)) = &action
-                && end.is_success()
-            {
-                self.last_look.before_the_end(self.progress, &self.executor.toolbox).await
-            } else {
-                None
-            };
-            let command = if let Ok(Action::Shell(shell)) = &action { Some(shell.command.clone()) } else { None };
+            let look = self.look(action.as_ref().ok(), done).await;
+            let command = self.command(action.as_ref().ok()).await;
             let step = self.step(&line, action.as_ref().ok());
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
-            told.push((call, line, (command, changes), (warning, step)));
+            told.push((call, line, (command, changes), step));
             let executor = self.executor;
             runs.push(async move {
                 match (look, action) {
                     (Some(look), _) => (Allowed::ByItself, Ok(Answer::Text(look))),
-                    (None, Ok(action)) => executor.run(&call.name, action).await,
+                    (None, Ok(action)) => executor.run(action).await,
                     (None, Err(error)) => (Allowed::Refused, Err(error)),
                 }
             });
         }
         let answers = join_all(runs).await;
-        for ((call, line, (command, changes), (warning, step)), (allowed, answer)) in told.into_iter().zip(answers) {
+        for ((call, line, (command, changes), step), (allowed, answer)) in told.into_iter().zip(answers) {
             // Output cut off by the end of the run is not the agent's error.
             if self.context.cancel.is_cancelled() && answer.is_err() {
                 return Err(cancelled());
@@ -223,24 +267,24 @@ impl CallRunner<'_> {
             self.show(step, allowed, &answer);
             let ran = CommandResult::in_answer(&answer);
             let answer = match answer {
-                Ok(Answer::End(outcome)) => return Err(outcome),
+                Ok(Answer::End(outcome)) => return Err(done.with_doubt(outcome)),
                 Ok(Answer::Text(text) | Answer::Ran(text, _)) => Ok(text),
                 Err(error) => Err(error),
             };
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
             }
+            let answer = match (answer, command, &ran) {
+                (Ok(text), Some(command), Some(result)) => Ok(self.ended(command, result, text).await),
+                (answer, _, _) => answer,
+            };
             if answer.is_ok() {
-                if !changes.is_empty() {
-                    self.progress.seen.changed();
-                }
-                if let Some(command) = command {
-                    self.tested(&command, ran.as_ref()).await;
-                    self.progress.seen.ran(&command, &self.last_look.checks);
-                }
                 self.progress.files.extend(changes.iter().cloned());
                 done.trace.files.extend(changes);
             }
+            let said = answer.as_ref().map_or_else(ToString::to_string, String::clone);
+            let warning = self.usage.count_call(self.limits, call, &said)?;
+            done.has_failed_command |= matches!(ran, Some(CommandResult::Failed(_)));
             self.note(call, &line, answer, warning.as_deref(), done);
             if let Some(result) = ran {
                 self.usage.count_command(self.limits, &line, &result)?;
@@ -249,9 +293,53 @@ impl CallRunner<'_> {
         Ok(())
     }
 
+    /// The text that answers `done` before it counts; `None` if it counts, or for another action.
+    async fn look(&mut self, action: Option<&Action>, done: &mut CallResults) -> Option<String> {
+        let toolbox = &self.executor.toolbox;
+        match action {
+            Some(Action::Done(end)) if end.is_success() => {
+                match self.last_look.before_the_end(self.progress, toolbox).await {
+                    Gate::Look(text) => Some(text),
+                    Gate::Ends(doubt) => {
+                        done.doubt = doubt;
+                        None
+                    }
+                }
+            }
+            Some(action) if action.effect() == Effect::MayChange => {
+                self.last_look.begins(toolbox).await;
+                None
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// A command whose end says something; `None` for another action.
+    async fn command(&self, action: Option<&Action>) -> Option<Command> {
+        let Some(Action::Shell(shell)) = action else { return None };
+        if shell.is_in_background() {
+            return None;
+        }
+        let toolbox = &self.executor.toolbox;
+        let is_at_top = toolbox.shell.lock().await.folder() == toolbox.folder.path();
+        let before = self.last_look.before(&self.progress.seen, &shell.command, toolbox).await;
+        Some(Command { text: shell.command.clone(), is_at_top, before })
+    }
+
+    /// Notes the end of a command; the answer for the model.
+    async fn ended(&mut self, command: Command, result: &CommandResult, output: String) -> String {
+        self.tested(&command.text, result).await;
+        let Command { text, is_at_top, before } = &command;
+        let ended = Ended { command: text, result, output: &output, is_at_top: *is_at_top, before: *before };
+        match self.last_look.after(self.progress, &ended, &self.executor.toolbox).await {
+            Some(more) => format!("{output}\n\n{more}"),
+            None => output,
+        }
+    }
+
     /// Reports a passed command of a test. Outside of the repository's own folder it would be another command.
-    async fn tested(&self, command: &str, ran: Option<&CommandResult>) {
-        let Some(test) = TestCommand::parse(command).filter(|_| ran == Some(&CommandResult::Succeeded)) else { return };
+    async fn tested(&self, command: &str, result: &CommandResult) {
+        let Some(test) = TestCommand::parse(command).filter(|_| *result == CommandResult::Succeeded) else { return };
         let Toolbox { shell, folder, .. } = &self.executor.toolbox;
         if shell.lock().await.folder() == folder.path() {
             self.context.tested(test);
@@ -320,7 +408,7 @@ impl CallRunner<'_> {
         let result = ToolResult { id: call.id.clone(), text, is_error };
         done.trace.note(self.usage.turns, &call.name, said, &result);
         // File contents are not shown: progress may be a public log.
-        if is_error || call.name == "shell" || self.executor.toolset.is_program(&call.name) {
+        if is_error || said.starts_with("shell ") || self.executor.toolset.is_program(&call.name) {
             let failed = if is_error { "failed: " } else { "" };
             self.say(&format!("→ {failed}{}", first_line(&result.text, 120)));
         }

@@ -18,7 +18,7 @@ use crate::{
         usage::{Actions, RunUsage},
         window::Window,
     },
-    report::{cancelled, clip, first_line, last_words, needs_human, unfinished},
+    report::{cancelled, clip, first_line, needs_human, unfinished},
     session::SessionEvent,
 };
 
@@ -92,6 +92,7 @@ impl Run<'_> {
         self.window.fit(&mut self.history, plan.as_deref());
         let turn = self.usage.turns;
         let Answer { reply, model, usd_micros, instead } = self.ask(plan.as_deref()).await?;
+        let reply = self.dialect.taken(reply, turn);
         self.context.steering.replied();
         if let Some(why) = instead {
             let text = format!("`{model}` answers now: {}", first_line(&why, REASON_MAX));
@@ -189,7 +190,7 @@ impl Run<'_> {
     }
 
     /// Handles a reply without a call, which is never the end: the model is asked for a tool. If it repeatedly gives
-    /// none, a person gets its words.
+    /// none, the run fails with its last words.
     fn words(&mut self, reply: &ModelReply) -> Result<(), Outcome> {
         let (end, other) = self.executor.toolset.ends();
         let (why, answer) = if reply.stop == Stop::Length {
@@ -201,12 +202,15 @@ impl Run<'_> {
         };
         let mut actions = Actions::default();
         actions.wrong(why.to_owned());
-        self.usage.count_actions(&self.limits, &actions).map_err(|ended| {
-            match clip(reply.text.trim(), self.executor.toolbox.output_cap) {
-                _ if reply.stop == Stop::Length => ended,
-                words if words.is_empty() => unfinished("the model's replies have neither words nor a call"),
-                words => Outcome::Question { question: last_words(&words) },
+        self.usage.count_actions(&self.limits, &actions).map_err(|ended| match (ended, reply.text.trim()) {
+            (ended, _) if reply.stop == Stop::Length => ended,
+            (_, "") => unfinished("the model's replies have neither words nor a call"),
+            // What a person should answer is asked by the tool.
+            (Outcome::Failed { reason, failure }, words) => {
+                let reason = format!("{reason}; its last words were: {}", first_line(words, REASON_MAX));
+                Outcome::Failed { reason, failure }
             }
+            (ended, _) => ended,
         })?;
         self.answer_words(reply, &answer);
         Ok(())
@@ -256,6 +260,8 @@ impl Run<'_> {
             case.keep().await;
         }
         let mut note = self.usage.status(&self.limits, Instant::now());
+        note.push_str(&self.executor.toolbox.jobs.news().await);
+        self.steer();
         if let Some(case) = &self.executor.toolbox.case {
             note.push_str(&format!("\n[case: {}]", case.progress().message));
         }
@@ -263,6 +269,17 @@ impl Run<'_> {
         self.turned(note);
         self.history.push(self.usage.turns, self.dialect.said(reply), answer, done.trace);
         Ok(())
+    }
+
+    /// Asks a stronger model, if there is one, after the model was told that it goes round in a circle.
+    fn steer(&mut self) {
+        if !self.usage.takes_stuck() {
+            return;
+        }
+        let Some(model) = self.model.stronger() else { return };
+        let text = format!("`{model}` is asked now: the model before repeated itself");
+        self.context.show_fallback(self.usage.progress(&self.limits, &text));
+        self.context.session.add(SessionEvent::Noted { text });
     }
 
     /// Reports progress in this turn.

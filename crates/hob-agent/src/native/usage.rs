@@ -11,12 +11,17 @@ use hob_text::count;
 use tokio::time::Instant;
 
 use crate::{
+    model::ToolCall,
     native::{
         limits::{Limits, RECENT, out_of_time},
         tools::CommandResult,
     },
     report::{needs_human, permanent},
 };
+
+/// The advice to a model that repeats itself.
+const STUCK: &str = "[Hob] You go round in a circle. Take another look: read the task and the last error again, and the code \
+                     around it. Then try another tool, another place, or a smaller question; if nothing helps, `hand_off`.";
 
 /// The results of one reply's actions. They are counted together, because the model sees no answer before the last.
 #[derive(Debug, Default)]
@@ -61,7 +66,11 @@ pub(super) struct RunUsage {
     /// Commands that ran and failed.
     pub(super) failed_commands: FailedCommands,
     identical_calls: u32,
-    last_call: Option<(String, String)>,
+    /// The turn in which it was counted last.
+    identical_in: u32,
+    /// With its answer.
+    last_call: Option<(String, String, String)>,
+    is_stuck: bool,
     warned: BTreeSet<&'static str>,
 }
 
@@ -111,29 +120,42 @@ impl RunUsage {
         Ok(())
     }
 
-    /// Counts a call before it is run; returns a warning if it is the same as the one before. The error is the end of
-    /// the run: the same call came too often in a row.
+    /// Counts a call with its answer. A warning if both are the same as before. The error is the end of the run: in too many
+    /// replies in a row. Calls of one reply count once, because the model sees no answer before the last.
     pub(super) fn count_call(
         &mut self,
         limits: &Limits,
-        tool: &str,
-        arguments: &str,
+        call: &ToolCall,
+        answer: &str,
     ) -> Result<Option<String>, Outcome> {
-        let same = self.last_call.as_ref().is_some_and(|(name, given)| name == tool && given == arguments);
-        self.identical_calls = if same { self.identical_calls + 1 } else { 1 };
-        if limits.identical_calls.is_some_and(|most| self.identical_calls >= most) {
-            return Err(permanent(format!(
-                "the agent made the same `{tool}` call {} times in a row (`identical_calls`)",
-                self.identical_calls
-            )));
-        }
-        if !same {
-            self.last_call = Some((tool.to_owned(), arguments.to_owned()));
+        let now = (call.name.clone(), call.arguments.clone(), answer.to_owned());
+        if self.last_call.as_ref() != Some(&now) {
+            (self.identical_calls, self.identical_in) = (1, self.turns);
+            self.last_call = Some(now);
             return Ok(None);
         }
-        let (times, ends) = (self.identical_calls, limits.identical_calls);
-        let ends = ends.map(|most| format!("; the run ends at {most}")).unwrap_or_default();
-        Ok(Some(format!("[the same call {times} times in a row{ends}: do something else]")))
+        if self.identical_in == self.turns {
+            return Ok(Some(
+                "[the same call as before in this reply, with the same answer: once is enough]".to_owned(),
+            ));
+        }
+        (self.identical_calls, self.identical_in) = (self.identical_calls + 1, self.turns);
+        let times = self.identical_calls;
+        if limits.identical_calls.is_some_and(|most| times >= most) {
+            return Err(permanent(format!(
+                "the agent made the same `{}` call {times} times in a row, with the same answer (`identical_calls`)",
+                call.name
+            )));
+        }
+        let ends = limits.identical_calls.map(|most| format!("; the run ends at {most}")).unwrap_or_default();
+        let warning = format!("[the same call {times} times in a row{ends}: do something else]");
+        self.is_stuck |= limits.identical_calls.is_some_and(|most| times + 1 == most);
+        Ok(Some(if self.is_stuck { format!("{warning}\n{STUCK}") } else { warning }))
+    }
+
+    /// Whether the model is about to end its run by repeating itself. Once.
+    pub(super) fn takes_stuck(&mut self) -> bool {
+        std::mem::take(&mut self.is_stuck)
     }
 
     /// Counts the failures of a reply. The error is the end of the run: too many replies failed. A reply counts as an
@@ -376,6 +398,10 @@ mod tests {
         assert!(!usage.status(&limits, limits.started).contains("failed commands"));
     }
 
+    fn call(name: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: "1".into(), name: name.into(), arguments: arguments.into() }
+    }
+
     /// 0 counts as in `failed_commands`, above.
     #[test]
     fn what_is_0_in_the_settings_limits_nothing() {
@@ -398,7 +424,7 @@ mod tests {
         let wrong = Actions { wrong: 1, ..Actions::default() };
         for _ in 0..1_000 {
             usage.begin_turn(&limits, now).unwrap();
-            usage.count_call(&limits, "list", "1").unwrap();
+            usage.count_call(&limits, &call("list", "1"), "same").unwrap();
             usage.count_actions(&limits, &wrong).unwrap();
         }
         assert_eq!(usage.status(&limits, now), "[turn 1001; left: 60 s; 1000 errors]");
@@ -431,17 +457,33 @@ mod tests {
     }
 
     #[test]
-    fn the_same_call_again_and_again_ends_a_run() {
+    fn the_same_call_with_the_same_answer_again_and_again_ends_a_run() {
         let limits = limits(Instant::now());
         let mut usage = RunUsage::default();
-        for (arguments, is_warned) in [("1", false), ("1", true), ("2", false), ("1", false), ("1", true)] {
-            assert_eq!(usage.count_call(&limits, "read", arguments).unwrap().is_some(), is_warned, "{arguments}");
+        let mut counted = |arguments: &str, answer: &str, is_next: bool| {
+            usage.turns += u32::from(is_next);
+            let warned = usage.count_call(&limits, &call("read", arguments), answer);
+            (
+                warned.map(|warning| warning.is_some()).map_err(|outcome| said(Err::<(), _>(outcome))),
+                usage.takes_stuck(),
+            )
+        };
+        for (arguments, answer, is_next, expected) in [
+            ("1", "a", true, (Ok(false), false)),
+            ("1", "a", true, (Ok(true), true)),
+            ("2", "a", true, (Ok(false), false)),
+            // Other answers, and calls of the same reply, do not count.
+            ("2", "b", true, (Ok(false), false)),
+            ("2", "c", true, (Ok(false), false)),
+            ("2", "c", false, (Ok(true), false)),
+            ("2", "c", false, (Ok(true), false)),
+            ("2", "c", true, (Ok(true), true)),
+        ] {
+            assert_eq!(counted(arguments, answer, is_next), expected, "{arguments} {answer}");
         }
-        usage.count_call(&limits, "list", "1").unwrap();
-        usage.count_call(&limits, "list", "1").unwrap();
+        let (end, _) = counted("2", "c", true);
         assert!(
-            said(usage.count_call(&limits, "list", "1"))
-                .contains("same `list` call 3 times in a row (`identical_calls`)")
+            end.unwrap_err().contains("same `read` call 3 times in a row, with the same answer (`identical_calls`)")
         );
     }
 

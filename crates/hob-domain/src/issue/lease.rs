@@ -230,7 +230,7 @@ pub(crate) mod tests {
             let taken = acquire(Some(&tip), IssueNumber(1), &claimant, at(1_000)).unwrap();
             assert_eq!((taken.spend, taken.lease.as_ref().unwrap().may_reach), (usd(bill), None), "{tip:?}");
             let sentence = counted(&tip, &taken);
-            let says = (bill > 5).then(|| format!("added what the attempt of generation 1 spent: $0.0001, 0 s"));
+            let says = (bill > 5).then(|| "added what the attempt of generation 1 spent: $0.0001, 0 s".to_owned());
             assert_eq!(sentence, says);
             // What the holder has in its journal, because it lived on, is in that.
             let late = UnwrittenSpend { generation: Generation(1), written: usd(5), spend: usd(2) };

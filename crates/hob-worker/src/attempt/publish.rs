@@ -51,7 +51,7 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
             return Ok(Some(AttemptEnd::Blocked(BlockReason::EditedMeanwhile)));
         }
         Some(issue) => {
-            if let ControlFlow::Break(interrupt) = look_once_more(worker, job, &issue).await? {
+            if let ControlFlow::Break(interrupt) = Box::pin(look_once_more(worker, job, &issue)).await? {
                 return Ok(Some(AttemptEnd::Interrupted(interrupt)));
             }
             // Labels that people changed meanwhile are theirs.

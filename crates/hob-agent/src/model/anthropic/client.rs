@@ -11,6 +11,7 @@ use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
     adapted::{Adapted, TRIES},
     anthropic::{collect::Collected, thinking::Thinking},
+    call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
     reply_options::ReplyOptions,
@@ -144,8 +145,7 @@ fn is_ours(message: &Message) -> bool {
     }
 }
 
-/// An id, or a name, in the characters that the service accepts: another model's ids may have others, and so may a
-/// tool's name that a model made up.
+/// A name in the characters that the service accepts: a model may have made one up.
 fn plain(id: &str) -> String {
     let escaped = |c: char| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => c.to_string(),
@@ -185,14 +185,14 @@ fn message(message: &Message, of: &str, sees: bool) -> String {
                 // The service accepts only an object; broken JSON of the model's was answered with an error.
                 let input = serde_json::from_str::<Value>(&call.arguments).ok().filter(Value::is_object);
                 let input = input.unwrap_or_else(|| json!({}));
-                json!({ "type": "tool_use", "id": plain(&call.id), "name": name(&call.name), "input": input })
+                json!({ "type": "tool_use", "id": plain_id(&call.id), "name": name(&call.name), "input": input })
             });
             ("assistant", words.into_iter().chain(calls).collect())
         }
         Message::Results { results } => {
             let results = results.iter().map(|result| {
                 let content = if result.text.is_empty() { NOTHING } else { &result.text };
-                json!({ "type": "tool_result", "tool_use_id": plain(&result.id), "content": content, "is_error": result.is_error })
+                json!({ "type": "tool_result", "tool_use_id": plain_id(&result.id), "content": content, "is_error": result.is_error })
             });
             ("user", results.collect())
         }

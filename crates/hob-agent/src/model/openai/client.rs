@@ -10,6 +10,7 @@ use url::Url;
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     adapted::{Adapted, TRIES},
+    call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::collect::Collected,
@@ -136,7 +137,7 @@ fn message(message: &Message, sees: bool) -> Vec<Value> {
             .map(|result| {
                 // The interface has no mark for a failed call.
                 let content = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
-                json!({ "role": "tool", "tool_call_id": result.id, "content": content })
+                json!({ "role": "tool", "tool_call_id": plain_id(&result.id), "content": content })
             })
             .collect(),
     }
@@ -153,5 +154,5 @@ fn call(call: &ToolCall) -> Value {
     // Some servers parse what they are sent back, and fail on the model's broken JSON.
     let valid = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|value| value.is_object());
     let arguments = if valid { call.arguments.as_str() } else { "{}" };
-    json!({ "id": call.id, "type": "function", "function": { "name": plain_name(&call.name), "arguments": arguments } })
+    json!({ "id": plain_id(&call.id), "type": "function", "function": { "name": plain_name(&call.name), "arguments": arguments } })
 }

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, classify::stream_error, http::Collect};
-
-/// Calls one reply may have.
-const CALLS_MAX: usize = 128;
+use crate::model::{
+    ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim,
+    classify::stream_error,
+    http::Collect,
+    openai::calls::{CallDelta, Calls},
+};
 
 /// The parts of a reply so far.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     text: String,
     refusal: String,
-    calls: BTreeMap<u64, ToolCall>,
+    calls: Calls,
     /// Its reasoning, by the member that has it: servers have no common name for it.
     reasoning: BTreeMap<&'static str, String>,
     details: Vec<Value>,
@@ -34,31 +36,19 @@ struct Chunk {
 
 #[derive(Deserialize)]
 struct Choice {
+    #[serde(alias = "message")]
     delta: Option<Delta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
-    content: Option<String>,
+    content: Option<Value>,
     refusal: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<Value>,
     reasoning_details: Option<Vec<Value>>,
     tool_calls: Option<Vec<CallDelta>>,
-}
-
-#[derive(Deserialize)]
-struct CallDelta {
-    index: Option<u64>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
-}
-
-#[derive(Deserialize)]
-struct FunctionDelta {
-    name: Option<String>,
-    arguments: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -73,28 +63,6 @@ struct Counted {
 #[derive(Deserialize)]
 struct Details {
     cached_tokens: Option<u64>,
-}
-
-impl Collected {
-    fn call(&mut self, delta: CallDelta) -> Result<(), ModelError> {
-        // Some servers give no index: then an id begins a new call, and a delta without one continues the last.
-        let last = self.calls.keys().next_back().copied();
-        let next = last.map_or(0, |last| last.saturating_add(1));
-        let index = delta.index.unwrap_or_else(|| if delta.id.is_some() { next } else { last.unwrap_or(0) });
-        let empty = || ToolCall { id: String::new(), name: String::new(), arguments: String::new() };
-        let call = self.calls.entry(index).or_insert_with(empty);
-        if let Some(id) = delta.id.filter(|id| !id.is_empty()) {
-            call.id = id;
-        }
-        if let Some(FunctionDelta { name, arguments }) = delta.function {
-            call.name.push_str(&name.unwrap_or_default());
-            call.arguments.push_str(&arguments.unwrap_or_default());
-        }
-        if self.calls.len() > CALLS_MAX {
-            return Err(ModelError::Garbage(format!("it has more than {CALLS_MAX} tool calls")));
-        }
-        Ok(())
-    }
 }
 
 impl Collect for Collected {
@@ -122,7 +90,9 @@ impl Collect for Collected {
             });
         }
         let Some(delta) = choice.delta else { return Ok(()) };
-        self.text.push_str(&delta.content.unwrap_or_default());
+        if let Some(content) = &delta.content {
+            push_words(content, &mut self.text);
+        }
         self.refusal.push_str(&delta.refusal.unwrap_or_default());
         let reasoning = delta.reasoning.as_ref().and_then(Value::as_str);
         for (member, more) in [("reasoning_content", delta.reasoning_content.as_deref()), ("reasoning", reasoning)] {
@@ -131,7 +101,7 @@ impl Collect for Collected {
             }
         }
         self.details.extend(delta.reasoning_details.unwrap_or_default());
-        delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.call(call))
+        delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.calls.add(call))
     }
 
     /// Some servers never send the last event and leave the connection open.
@@ -145,10 +115,12 @@ impl Collect for Collected {
 
     /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
-        let Some(stop) = self.stop else { return Err(ModelError::Cut) };
-        let calls: Vec<_> = self
-            .calls
-            .into_values()
+        let calls = self.calls.finish();
+        // Some servers say that a reply is complete, and not why it ends.
+        let ends = self.complete && !(calls.is_empty() && self.text.is_empty() && self.refusal.is_empty());
+        let Some(stop) = self.stop.or(ends.then_some(Stop::Finished)) else { return Err(ModelError::Cut) };
+        let calls: Vec<_> = calls
+            .into_iter()
             .map(|call| match call.id.as_str() {
                 "" => ToolCall { id: format!("call_{:016x}", rand::random::<u64>()), ..call },
                 _ => call,
@@ -165,6 +137,18 @@ impl Collect for Collected {
                 Ok(ModelReply { text: self.refusal, calls, verbatim: None, stop: Stop::Refused, usage })
             }
         }
+    }
+}
+
+/// Adds the words of a content: a text, or a list of parts. A part of thinking is none.
+fn push_words(content: &Value, text: &mut String) {
+    match content {
+        Value::String(more) => text.push_str(more),
+        Value::Array(parts) => parts.iter().for_each(|part| match part {
+            Value::String(more) => text.push_str(more),
+            part => text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default()),
+        }),
+        _ => {}
     }
 }
 

@@ -1,5 +1,6 @@
 //! OpenAI's chat completions interface, as many servers speak it: OpenAI itself, and local ones.
 
+mod calls;
 mod client;
 mod collect;
 

@@ -14,6 +14,7 @@ use url::Url;
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
     adapted::{Adapted, TRIES},
+    call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::plain_name,
@@ -148,7 +149,7 @@ fn items(message: &Message, of: &str, sees: bool) -> String {
             .map(|result| {
                 // The interface has no mark for a failed call.
                 let output = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
-                json!({ "type": "function_call_output", "call_id": result.id, "output": output })
+                json!({ "type": "function_call_output", "call_id": plain_id(&result.id), "output": output })
             })
             .collect(),
     };
@@ -156,5 +157,5 @@ fn items(message: &Message, of: &str, sees: bool) -> String {
 }
 
 fn call(call: &ToolCall) -> Value {
-    json!({ "type": "function_call", "call_id": call.id, "name": plain_name(&call.name), "arguments": call.arguments })
+    json!({ "type": "function_call", "call_id": plain_id(&call.id), "name": plain_name(&call.name), "arguments": call.arguments })
 }

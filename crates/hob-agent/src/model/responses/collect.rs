@@ -63,10 +63,12 @@ enum Item {
         content: Vec<Part>,
     },
     FunctionCall {
+        #[serde(default)]
         call_id: String,
         name: String,
+        /// A text; from some servers an object.
         #[serde(default)]
-        arguments: String,
+        arguments: Value,
     },
     #[serde(other)]
     Other,
@@ -148,7 +150,14 @@ impl Collect for Collected {
                     Part::Refusal { refusal: more } => refusal.push_str(&more),
                     Part::Other => {}
                 }),
-                Item::FunctionCall { call_id: id, name, arguments } => calls.push(ToolCall { id, name, arguments }),
+                Item::FunctionCall { call_id: id, name, arguments } => {
+                    let arguments = match arguments {
+                        Value::Null => String::new(),
+                        Value::String(text) => text,
+                        whole => whole.to_string(),
+                    };
+                    calls.push(ToolCall { id, name, arguments });
+                }
                 Item::Other => {}
             }
         }

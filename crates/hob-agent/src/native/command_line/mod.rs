@@ -9,12 +9,14 @@ mod impact;
 mod lex;
 mod looks;
 mod pattern;
+mod steps;
 mod traceless;
 mod wrap;
 
 pub(super) use impact::{impact, known_impact_of_words};
 pub(super) use lex::arguments;
 pub(super) use pattern::{InvalidPattern, Pattern};
+pub(super) use steps::{Steps, Vouch};
 pub(super) use traceless::is_traceless;
 
 use crate::native::command_line::{lex::scan, wrap::unwrap};
@@ -74,6 +76,11 @@ impl CommandLine {
             Some(_) | None => true,
         };
         !self.unclear && self.commands.iter().all(is_one)
+    }
+
+    /// Whether one of its commands is a program of one of these names.
+    pub(super) fn runs_one_of(&self, names: &[&str]) -> bool {
+        self.commands.iter().any(|command| command.first().is_some_and(|word| names.contains(&word.text.as_str())))
     }
 
     /// Whether something in it could not be followed, such as a quote that is not closed.

@@ -27,7 +27,7 @@ use crate::{
         served::protocol::{CallAnswer, Message, bytes, called, read},
         standing::Standing,
         tool_calls::{CallRunner, ToolExecutor},
-        tools::{Toolbox, Toolset, Written},
+        tools::{Jobs, Scratch, Toolbox, Toolset, Written},
         usage::RunUsage,
     },
     session::SessionEvent,
@@ -107,7 +107,7 @@ impl<'a> Desk<'a> {
             guard: &rules.guard,
             toolbox: toolbox(settings, request, context, folder, case, &limits),
         };
-        let last_look = LastLook::new(request, false);
+        let last_look = LastLook::new(request, false, false);
         Ok(Self { executor, limits, usage, standing: Standing::default(), last_look, context, end: None })
     }
 
@@ -252,6 +252,8 @@ fn toolbox(
         shell: Mutex::new(confined.shell(folder.path())),
         folder,
         case: Some(case),
+        jobs: Jobs::default(),
+        scratch: Scratch::of(&confined),
         confined,
         fetcher: None,
         servers: Connected::default(),

@@ -1,11 +1,12 @@
 //! The two ways to speak with a model, behind one interface.
 
 use hob_config::Speech;
+use serde_json::{Map, Value};
 
 use crate::{
     model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
     native::{
-        speech::{Understood, json},
+        speech::{Understood, json, words::written},
         tools::Toolset,
     },
     report::clip,
@@ -50,6 +51,22 @@ impl Dialect {
     /// The tools of a request.
     pub(in crate::native) fn tools(&self) -> &Memoized<Vec<Tool>> {
         &self.tools
+    }
+
+    /// The reply with the calls that it has in its words as calls: its server did not read them.
+    pub(in crate::native) fn taken(&self, reply: ModelReply, turn: u32) -> ModelReply {
+        if self.speech == Speech::Json || !reply.calls.is_empty() {
+            return reply;
+        }
+        let Some(found) = written(&reply.text) else { return reply };
+        let call = |(index, (name, given)): (usize, (String, Map<String, Value>))| {
+            let (id, arguments) = (format!("call_{turn}_{}", index + 1), Value::Object(given).to_string());
+            ToolCall { id, name, arguments }
+        };
+        let (text, calls) = (found.before.to_owned(), found.calls.into_iter().enumerate().map(call).collect());
+        // The service's own form has the calls as words.
+        let verbatim = reply.verbatim.filter(|verbatim| !verbatim.holds_calls());
+        ModelReply { text, calls, verbatim, stop: reply.stop, usage: reply.usage }
     }
 
     /// The request in `reply`.

@@ -5,6 +5,7 @@ mod corpus;
 mod dialect;
 mod json;
 mod understood;
+mod words;
 
 pub(super) use dialect::Dialect;
 pub(super) use understood::Understood;

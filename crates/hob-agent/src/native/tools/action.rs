@@ -4,7 +4,9 @@ use hob_config::Impact;
 use hob_domain::investigation::{CaseAction, Grounds};
 
 use crate::{
-    native::tools::{case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write},
+    native::tools::{
+        case, edit, fetch, finish, job, list, mcp, patch, plan, program, read, search, shell, think, write,
+    },
     report::first_line,
 };
 
@@ -27,6 +29,8 @@ pub(in crate::native) enum Action {
     Patch(patch::ApplyPatch),
     /// Runs a command in the shell.
     Shell(shell::Shell),
+    /// Waits for a command in the background.
+    Job(job::Look),
     /// Runs a configured program.
     Program(program::Run),
     /// Calls a tool of an MCP server.
@@ -37,6 +41,8 @@ pub(in crate::native) enum Action {
     Case(CaseAction),
     /// Sets the plan of the work.
     Plan(plan::Plan),
+    /// Thinks, and does nothing.
+    Think(think::Think),
     /// Ends the run with a question.
     Ask(finish::Ask),
     /// Ends the run with the state of the work.
@@ -59,28 +65,54 @@ pub(in crate::native) enum Effect {
 }
 
 impl Action {
+    /// The tool, by Hob's own name for it: a model may have called it by another.
+    pub(in crate::native) fn tool(&self) -> &str {
+        match self {
+            Self::Read(_) => "read",
+            Self::List(_) => "list",
+            Self::Search(_) => "search",
+            Self::Fetch(_) => fetch::NAME,
+            Self::Edit(_) => "edit",
+            Self::Write(_) => "write",
+            Self::Patch(_) => "apply_patch",
+            Self::Shell(_) => "shell",
+            Self::Program(run) => &run.name,
+            Self::Mcp(call) => &call.name,
+            Self::ReadEvidence(_) => case::READ_EVIDENCE,
+            Self::Case(action) => action.name(),
+            Self::Plan(_) => "plan",
+            Self::Think(_) => "think",
+            Self::Job(_) => "job",
+            Self::Ask(_) => "ask",
+            Self::ForPerson(_) | Self::PassOn(_) => "hand_off",
+            Self::Done(_) => "done",
+        }
+    }
+
     /// The action in a few words, for progress.
     pub(in crate::native) fn line(&self) -> String {
-        let (tool, what) = match self {
-            Self::Read(read) => ("read", read.path.as_str()),
-            Self::List(list) => ("list", list.path.as_str()),
-            Self::Search(search) => ("search", search.pattern.as_str()),
-            Self::Fetch(fetch) => ("fetch", fetch.url.as_str()),
-            Self::Edit(edit) => ("edit", edit.path.as_str()),
-            Self::Write(write) => ("write", write.path.as_str()),
-            Self::Patch(patch) => return format!("apply_patch {}", first_line(&patch.files(), 100)),
-            Self::Shell(shell) => ("shell", shell.command.as_str()),
-            Self::Program(run) => (run.name.as_str(), run.arguments.as_str()),
-            Self::Mcp(call) => return format!("{} {}", call.name, first_line(&call.line(), 100)),
-            Self::ReadEvidence(read) => return format!("read_evidence {}", read.id),
-            Self::Case(action) => return format!("{} {}", action.name(), first_line(&action.object(), 100)),
+        let what = match self {
+            Self::Read(read) => read.what(),
+            Self::List(list) => list.what(),
+            Self::Search(search) => search.pattern.clone(),
+            Self::Fetch(fetch) => fetch.url.clone(),
+            Self::Edit(edit) => edit.path.clone(),
+            Self::Write(write) => write.path.clone(),
+            Self::Patch(patch) => patch.files(),
+            Self::Shell(shell) => shell.command.clone(),
+            Self::Program(run) => run.arguments.clone(),
+            Self::Mcp(call) => call.line(),
+            Self::ReadEvidence(read) => read.id.to_string(),
+            Self::Case(action) => action.object(),
+            Self::Job(look) => look.id.to_string(),
             Self::Plan(plan) => return format!("plan {}", plan.line()),
-            Self::Ask(ask) => ("ask", ask.question.as_str()),
-            Self::ForPerson(hand_off) => ("hand_off", hand_off.needed.as_str()),
+            Self::Think(think) => think.thought.clone(),
+            Self::Ask(ask) => ask.question.clone(),
+            Self::ForPerson(hand_off) => hand_off.needed.clone(),
             Self::PassOn(pass_on) => return format!("hand_off to {}", first_line(&pass_on.hand_off.to, 60)),
-            Self::Done(done) => ("done", done.summary.as_str()),
+            Self::Done(done) => done.summary.clone(),
         };
-        format!("{tool} {}", first_line(what, 100))
+        format!("{} {}", self.tool(), first_line(&what, 100))
     }
 
     /// Its exact content: a command or a patch as it is, otherwise the arguments as JSON. Its time limit is not part of
@@ -97,6 +129,8 @@ impl Action {
             Self::Case(action) => action.exact(),
             Self::Fetch(fetch) => fetch.url.clone(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::ReadEvidence(_) | Self::Plan(_) => self.line(),
+            Self::Think(_) => self.line(),
+            Self::Job(look) => serde_json::to_string_pretty(look).unwrap_or_default(),
             Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => self.line(),
         }
     }
@@ -110,9 +144,10 @@ impl Action {
     pub(in crate::native) fn finds_evidence(&self) -> bool {
         match self {
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => true,
-            Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => true,
+            Self::Shell(_) | Self::Job(_) | Self::Program(_) | Self::Mcp(_) => true,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) | Self::ReadEvidence(_) | Self::Case(_) => false,
-            Self::Plan(_) | Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => false,
+            Self::Plan(_) | Self::Think(_) | Self::Ask(_) => false,
+            Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => false,
         }
     }
 
@@ -126,9 +161,24 @@ impl Action {
             Self::Shell(shell) if shell.is_independent() || shell.only_looks() => Effect::Independent,
             Self::Mcp(call) if call.impact == Impact::Low => Effect::Independent,
             Self::Edit(_) | Self::Write(_) | Self::Patch(_) => Effect::MayChange,
-            Self::Shell(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
+            Self::Shell(_) | Self::Job(_) | Self::Program(_) | Self::Mcp(_) => Effect::MayChange,
             Self::Case(_) | Self::Plan(_) | Self::Ask(_) => Effect::Speaks,
+            Self::Think(_) => Effect::Independent,
             Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => Effect::Speaks,
+        }
+    }
+
+    /// Whether it names a path from the top of the folder.
+    pub(in crate::native) fn is_below_top(&self) -> bool {
+        let is_relative = |path: &str| !path.starts_with('/') && path != ".";
+        match self {
+            Self::Read(read) => is_relative(&read.path),
+            Self::List(list) => is_relative(&list.path),
+            Self::Search(search) => is_relative(&search.path),
+            Self::Edit(_) | Self::Write(_) | Self::Patch(_) => self.changes().iter().any(|path| is_relative(path)),
+            Self::Fetch(_) | Self::Shell(_) | Self::Job(_) | Self::Program(_) | Self::Mcp(_) => false,
+            Self::ReadEvidence(_) | Self::Case(_) | Self::Plan(_) | Self::Think(_) => false,
+            Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => false,
         }
     }
 
@@ -139,9 +189,10 @@ impl Action {
             Self::Write(write) => vec![write.path.clone()],
             Self::Patch(patch) => patch.paths(),
             Self::Read(_) | Self::List(_) | Self::Search(_) | Self::Fetch(_) => Vec::new(),
-            Self::Shell(_) | Self::Program(_) => Vec::new(),
+            Self::Shell(_) | Self::Job(_) | Self::Program(_) => Vec::new(),
             Self::ReadEvidence(_) | Self::Case(_) | Self::Mcp(_) | Self::Plan(_) => Vec::new(),
-            Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
+            Self::Think(_) | Self::Ask(_) => Vec::new(),
+            Self::ForPerson(_) | Self::PassOn(_) | Self::Done(_) => Vec::new(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    folder::Folder,
+    folder::{FileError, Folder, Inside},
     model::Tool,
     native::tools::{
         ToolError,
@@ -48,34 +48,121 @@ pub(super) fn tool() -> Tool {
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Edit {
     /// The file.
-    #[serde(alias = "file_path", alias = "file")]
     pub(super) path: String,
     /// The text to replace.
-    #[serde(alias = "old_string", alias = "old_str")]
     old: String,
     /// The replacement.
-    #[serde(alias = "new_string", alias = "new_str")]
     new: String,
     /// Whether to replace each occurrence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     replace_all: bool,
+    /// How often the text occurs, if that is said: then each is replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<usize>,
+    /// The line after which the new text is put in, instead of a replacement; 0 is the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after_line: Option<usize>,
+    /// More replacements in the same file, each in the result of the one before: all of them or none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    then: Vec<Piece>,
+}
+
+/// One of several replacements in a file.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Piece {
+    old: String,
+    new: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    replace_all: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<usize>,
 }
 
 impl Edit {
     /// Replaces the one occurrence, or each. If there is none or more than one, nothing changes and the error says
-    /// where.
+    /// where. Without an old text, a file that does not exist is made.
     pub(super) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
         let path = folder.inside(&self.path)?;
-        if self.old.is_empty() {
+        let before = folder.read(&path, FILE_MAX);
+        let is_insertion = self.after_line.is_some();
+        if self.old.is_empty() && !is_insertion && self.then.is_empty() && matches!(before, Err(FileError::Missing(_)))
+        {
+            folder.write(&path, &self.new, None)?;
+            return Ok(format!("made `{path}`"));
+        }
+        if self.old.is_empty() && !is_insertion {
             return Err(ToolError::Refused("`old` is empty: use `write` to make a file".into()));
+        }
+        let mut text = before?;
+        let mut told = Vec::new();
+        if let Some(line) = self.after_line {
+            text = inserted(&text, line, &self.new).ok_or_else(|| {
+                ToolError::Refused(format!("`{path}` has {}: no line {line}", count(text.lines().count(), "line")))
+            })?;
+            told.push(format!("put in after line {line}"));
+        }
+        let first = (!is_insertion).then(|| self.first());
+        let number = first.iter().count() + self.then.len();
+        for (index, piece) in first.iter().chain(&self.then).enumerate() {
+            let (edited, how) = piece.applied(&path, &text).map_err(|error| match number {
+                1 => error,
+                _ => ToolError::Refused(format!("nothing was changed. Replacement {} of {number}: {error}", index + 1)),
+            })?;
+            text = edited;
+            told.push(how);
+        }
+        if text.len() as u64 > FILE_MAX {
+            return Err(ToolError::Refused(format!("`{path}` would have more than {FILE_MAX} bytes")));
+        }
+        folder.write(&path, &text, None)?;
+        Ok(format!("{} of `{path}`", told.join(", ")))
+    }
+
+    fn first(&self) -> Piece {
+        let Self { old, new, replace_all, times, .. } = self;
+        Piece { old: old.clone(), new: new.clone(), replace_all: *replace_all, times: *times }
+    }
+}
+
+/// The text with `new` as lines of their own after the line `line`; `None` if it has fewer lines.
+fn inserted(text: &str, line: usize, new: &str) -> Option<String> {
+    let at = match line {
+        0 => 0,
+        line => text.split_inclusive('\n').take(line).map(str::len).sum(),
+    };
+    if text.lines().count() < line {
+        return None;
+    }
+    let end = line_end(text);
+    let mut new = if end == "\r\n" { with_crlf(new) } else { new.to_owned() };
+    let (before, after) = text.split_at(at);
+    if !new.ends_with('\n') && (!after.is_empty() || before.ends_with('\n')) {
+        new.push_str(end);
+    }
+    let gap = if before.is_empty() || before.ends_with('\n') { "" } else { end };
+    Some(format!("{before}{gap}{new}{after}"))
+}
+
+impl Piece {
+    /// The text of the file `path` after this replacement, and a description of it.
+    fn applied(&self, path: &Inside, text: &str) -> Result<(String, String), ToolError> {
+        if self.old.is_empty() {
+            return Err(ToolError::Refused("`old` is empty: take the lines around the place".into()));
         }
         if self.old == self.new {
             return Err(ToolError::Refused("`old` and `new` are the same: nothing would change".into()));
         }
-        let text = folder.read(&path, FILE_MAX)?;
-        let (edited, told) = self.edited(&text).map_err(|reason| match reason {
+        if let Some(times) = self.times {
+            let there = text.matches(&self.old).count();
+            if there != times {
+                let there = count(there, "place");
+                return Err(ToolError::Refused(format!("`old` is in {there} of `{path}`, not in {times}")));
+            }
+        }
+        self.edited(text).map_err(|reason| match reason {
             Unedited::Nowhere => {
-                ToolError::Refused(format!("`old` is not in `{path}`. {}", near_misses(&text, &self.old)))
+                ToolError::Refused(format!("`old` is not in `{path}`. {}", near_misses(text, &self.old)))
             }
             Unedited::Several(first, second) => ToolError::Refused(format!(
                 "`old` occurs more than once in `{path}`, first at lines {first} and {second}: take more lines around the one you mean, \
@@ -83,14 +170,9 @@ impl Edit {
             )),
             unsure @ (Unedited::NotExact | Unedited::LineEnd | Unedited::Unclear(_)) => ToolError::Refused(format!(
                 "nothing was changed in `{path}`: {unsure}. {}",
-                near_misses(&text, &self.old)
+                near_misses(text, &self.old)
             )),
-        })?;
-        if edited.len() as u64 > FILE_MAX {
-            return Err(ToolError::Refused(format!("`{path}` would have more than {FILE_MAX} bytes")));
-        }
-        folder.write(&path, &edited, None)?;
-        Ok(format!("{told} of `{path}`"))
+        })
     }
 
     /// The text afterwards, and a description of the change.
@@ -101,7 +183,7 @@ impl Edit {
             _ => (self.old.clone(), self.new.clone()),
         };
         let Some(at) = text.find(&old) else { return self.by_lines(text) };
-        if self.replace_all {
+        if self.replace_all || self.times.is_some_and(|times| times > 1) {
             let times = text.matches(&old).count();
             return Ok((
                 text.replace(&old, &new),
@@ -224,7 +306,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), text).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let edit = Edit { path: "a".into(), old: old.into(), new: new.into(), replace_all: false };
+        let edit: Edit = serde_json::from_value(json!({ "path": "a", "old": old, "new": new })).unwrap();
         edit.run(&folder).map_err(|error| error.to_string())?;
         Ok(std::fs::read_to_string(dir.path().join("a")).unwrap())
     }
@@ -248,5 +330,33 @@ mod tests {
         assert!(said("a", "\n").contains("No line is like it"));
         assert!(said("a", "").contains("is empty"));
         assert!(edit("a", "a", "a").unwrap_err().contains("the same"));
+    }
+
+    #[test]
+    fn several_replacements_are_all_made_or_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let edit = |arguments: serde_json::Value| {
+            std::fs::write(dir.path().join("a"), "one\ntwo\ntwo\n").unwrap();
+            let said = serde_json::from_value::<Edit>(arguments).unwrap().run(&folder).map_err(|e| e.to_string());
+            (std::fs::read_to_string(dir.path().join("a")).unwrap(), said)
+        };
+        let then = json!([{ "old": "ONE", "new": "1" }, { "old": "two", "new": "2", "times": 2 }]);
+        let (text, said) = edit(json!({ "path": "a", "old": "one", "new": "ONE", "then": then }));
+        assert_eq!(text, "1\n2\n2\n", "{said:?}");
+        let then = json!([{ "old": "two", "new": "2", "times": 3 }]);
+        let (text, said) = edit(json!({ "path": "a", "old": "one", "new": "ONE", "then": then }));
+        assert_eq!(text, "one\ntwo\ntwo\n");
+        assert!(said.unwrap_err().contains("Replacement 2 of 2: `old` is in 2 places of `a`, not in 3"));
+        for (line, after) in [(0, "x\none\ntwo\ntwo\n"), (1, "one\nx\ntwo\ntwo\n"), (3, "one\ntwo\ntwo\nx\n")] {
+            let (text, said) = edit(json!({ "path": "a", "old": "", "new": "x", "after_line": line }));
+            assert_eq!(text, after, "{said:?}");
+        }
+        let (_, said) = edit(json!({ "path": "a", "old": "", "new": "x", "after_line": 4 }));
+        assert!(said.unwrap_err().contains("`a` has 3 lines: no line 4"));
+        let (_, said) = edit(json!({ "path": "b", "old": "", "new": "new" }));
+        assert_eq!(said.unwrap(), "made `b`");
+        let (_, said) = edit(json!({ "path": "b", "old": "", "new": "again" }));
+        assert!(said.unwrap_err().contains("use `write`"));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     native::{
         command_line,
         plain::plain,
-        tools::{Answer, CommandResult, ToolError, Toolbox},
+        tools::{Answer, CommandResult, ToolError, Toolbox, shell::KEPT_MAX},
     },
     report::clip,
 };
@@ -95,7 +95,7 @@ impl Run {
             .args(&self.words[1..])
             .dir(toolbox.folder.path())
             .deadline(time)
-            .output_cap(toolbox.output_cap / 2)
+            .output_cap(KEPT_MAX / 2)
             .run(&toolbox.cancel)
             .await
             .map_err(|error| ToolError::Refused(error.to_string()))?;
@@ -103,6 +103,7 @@ impl Run {
         let written = said.len() as u64 + errors.len() as u64 + finished.stdout.dropped() + finished.stderr.dropped();
         toolbox.written.add(written);
         let shown = plain(&if errors.is_empty() { said } else { format!("{said}\n[standard error]\n{errors}") });
+        let shown = toolbox.scratch.cut(shown, toolbox.output_cap).await;
         match finished.exit {
             exit @ (Exit::Code(_) | Exit::Signal(_)) => {
                 Ok(Answer::Ran(format!("[{exit}]\n{shown}"), CommandResult::new(exit)))

@@ -9,14 +9,22 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    folder::{FileError, Folder},
+    folder::{FileError, Folder, Kind, walk},
     model::Tool,
-    native::tools::{ToolError, toolbox::FILE_MAX},
+    native::tools::{
+        ToolError,
+        globs::{Globs, Patterns},
+        list::List,
+        toolbox::FILE_MAX,
+    },
+    report::clip,
 };
 use hob_text::count;
 
 /// Bytes of a large file that are searched for a line.
 const SCAN_MAX: u64 = 64 << 20;
+/// Bytes of the names of files that are not shown.
+const NAMES_MAX: usize = 2_000;
 
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
@@ -47,14 +55,31 @@ pub(in crate::native) struct Read {
     /// The last line, from 1.
     #[serde(default)]
     to: Option<usize>,
+    /// Patterns of several files to show instead, below `path`.
+    #[serde(default)]
+    files: Vec<String>,
+    /// Patterns of files of them to leave out.
+    #[serde(default)]
+    exclude: Vec<String>,
 }
 
 impl Read {
+    /// The files it names, in a few words.
+    pub(super) fn what(&self) -> String {
+        if self.files.is_empty() { self.path.clone() } else { self.files.join(" ") }
+    }
+
     /// Shows the requested lines, as many whole ones as `cap` bytes hold, and says how many are left.
     pub(super) fn run(&self, folder: &Folder, cap: usize) -> Result<String, ToolError> {
+        if !self.files.is_empty() {
+            return self.several(folder, cap);
+        }
         let path = folder.inside(&self.path)?;
         let text = match (folder.read(&path, FILE_MAX), self.from.or(self.to)) {
             (Err(FileError::TooBig { .. }), Some(_)) => return self.piece(folder.open_file(&path, u64::MAX)?, cap),
+            (Err(FileError::NotAFile { kind: "a folder" | "the folder", .. }), None) => {
+                return Ok(format!("[it is a folder]\n{}", List::of(&self.path).run(folder, cap)?));
+            }
             (text, _) => text?,
         };
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -94,6 +119,30 @@ impl Read {
 }
 
 impl Read {
+    /// Shows the files that match, as many as `cap` bytes hold, and names the others.
+    fn several(&self, folder: &Folder, cap: usize) -> Result<String, ToolError> {
+        let start = folder.inside(&self.path)?;
+        let patterns = Patterns { wanted: &self.files, excluded: &self.exclude, ..Patterns::default() };
+        let globs = Globs::new("read", &start.to_string(), patterns)?;
+        let (mut shown, mut left) = (String::new(), Vec::new());
+        for found in walk(folder, &start, None)?.filter(|found| found.kind == Kind::File && globs.takes(&found.path)) {
+            let text = folder.inside(&found.path).and_then(|path| folder.read(&path, FILE_MAX));
+            let text = text.unwrap_or_else(|error| format!("[{error}]\n"));
+            let piece = format!("--- {} ---\n{text}\n", found.path);
+            match shown.len() + piece.len() > cap {
+                true => left.push(found.path),
+                false => shown.push_str(&piece),
+            }
+        }
+        if shown.is_empty() && left.is_empty() {
+            return Err(ToolError::Refused(format!("no file matches {}", self.files.join(", "))));
+        }
+        if !left.is_empty() {
+            shown.push_str(&format!("[not shown, too long for one answer: {}]", clip(&left.join(", "), NAMES_MAX)));
+        }
+        Ok(shown)
+    }
+
     /// Shows lines of a file that is too large to be read whole.
     fn piece(&self, file: File, cap: usize) -> Result<String, ToolError> {
         let (from, to) = (self.from.unwrap_or(1).max(1), self.to.unwrap_or(usize::MAX));
@@ -142,7 +191,9 @@ mod tests {
         std::fs::write(dir.path().join("empty"), "").unwrap();
         let folder = Folder::open(dir.path()).unwrap();
         let read = |path: &str, from, to, cap| {
-            Read { path: path.into(), from, to }.run(&folder, cap).map_err(|e| e.to_string())
+            Read { path: path.into(), from, to, files: Vec::new(), exclude: Vec::new() }
+                .run(&folder, cap)
+                .map_err(|e| e.to_string())
         };
         assert_eq!(read("a", None, None, 100).unwrap(), "one\ntwo\nthree\n");
         assert_eq!(read("a", None, None, 9).unwrap(), "one\ntwo\n\n[lines 1 to 2 of 3]");
@@ -163,7 +214,9 @@ mod tests {
         File::create(dir.path().join("holes")).unwrap().set_len(2 << 30).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
         let read = |path: &str, from, to, cap| {
-            Read { path: path.into(), from, to }.run(&folder, cap).map_err(|e| e.to_string())
+            Read { path: path.into(), from, to, files: Vec::new(), exclude: Vec::new() }
+                .run(&folder, cap)
+                .map_err(|e| e.to_string())
         };
         let said = read("log", Some(300_000), Some(300_001), 100).unwrap();
         assert_eq!(said, "line 300000\nline 300001\n\n[lines 300000 to 300001 of a large file]");

@@ -1,6 +1,6 @@
 //! `shell`: runs a command in the run's one shell.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, path::Path, time::Duration};
 
 use hob_config::Impact;
 use hob_process::{CommandEnd, CommandLimits, Exit, Finished, Ran};
@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::{
+    folder::Folder,
     model::Tool,
     native::{
         command_line::{CommandLine, impact, is_traceless},
@@ -20,8 +21,12 @@ use crate::{
 
 /// Bytes of a command.
 const COMMAND_MAX: usize = 256 * 1024;
+/// Bytes of output that are shown in any case.
+const OUTPUT_MIN: usize = 400;
 /// The most bytes that one command may write; more ends it, and only it.
 const OUTPUT_MAX: u64 = 64 << 20;
+/// The most bytes of a command's output that are kept, its first and its last half.
+pub(super) const KEPT_MAX: usize = 1 << 20;
 /// The time limit for the shell's check of a command's syntax.
 const SYNTAX_TIME: Duration = Duration::from_secs(5);
 
@@ -29,14 +34,17 @@ const SYNTAX_TIME: Duration = Duration::from_secs(5);
 pub(super) fn tool() -> Tool {
     Tool {
         name: "shell".into(),
-        description: "Runs a command in one persistent shell: its folder and variables are kept. No standard input."
-            .into(),
+        description:
+            "Runs a command in one persistent shell, bash if it is installed, which begins at the top of the folder: \
+                      its folder and variables are kept. No standard input, no terminal."
+                .into(),
         schema: json!({
             "type": "object",
             "properties": {
                 "command": { "type": "string" },
-                "seconds": { "type": "integer", "description": "ended after this" },
-                "background": { "type": "boolean", "description": "goes on beside later commands, its output in a file" },
+                "seconds": { "type": "integer", "description": "ended after this; default: as long as a command may take, mostly 300" },
+                "background": { "type": "boolean", "description": "goes on beside later commands as a numbered job, its output in a file; a note tells when it ends" },
+                "input": { "type": "boolean", "description": "in the background: `job` can write to it" },
                 "independent": { "type": "boolean", "description": "runs beside the reply's other calls, in a shell of its own" },
             },
             "required": ["command"],
@@ -56,9 +64,24 @@ pub(in crate::native) struct Shell {
     /// Whether it continues beside later commands.
     #[serde(default)]
     background: bool,
+    /// Whether it takes input by `job`, in the background.
+    #[serde(default)]
+    input: bool,
     /// Whether the model says that it is independent of the other calls of its reply.
     #[serde(default)]
     independent: bool,
+    /// The folder that it runs in, from the top; `None` for the shell's own.
+    #[serde(default)]
+    pub(super) workdir: Option<String>,
+    /// Bytes of its output that are shown at most.
+    #[serde(default)]
+    max_output: Option<usize>,
+    /// After how many milliseconds the model wants an answer.
+    #[serde(default)]
+    yield_ms: Option<u64>,
+    /// Whether it runs from the top, wherever the shell is.
+    #[serde(skip)]
+    at_top: bool,
     /// Whether it runs beside other calls.
     #[serde(skip)]
     is_beside: bool,
@@ -76,6 +99,56 @@ impl Shell {
         !self.background && impact(&line) == Impact::Low && is_traceless(&self.command, &line)
     }
 
+    /// The same with its folder as part of the command: rules and checks see what is run.
+    pub(in crate::native) fn placed(mut self, folder: &Folder) -> Result<Self, ToolError> {
+        let Some(workdir) = self.workdir.take() else { return Ok(self) };
+        let inside = folder.inside(&workdir)?.to_string();
+        self.at_top = true;
+        if inside != "." {
+            self.command = in_folder(&inside, &self.command);
+        }
+        Ok(self)
+    }
+
+    /// The text that the shell runs, which is in the folder `here`.
+    fn text(&self, here: &Path, toolbox: &Toolbox) -> Cow<'_, str> {
+        match self.at_top && here != toolbox.folder.path() {
+            true => Cow::Owned(in_folder(&toolbox.folder.path().to_string_lossy(), &self.command)),
+            false => Cow::Borrowed(&*self.command),
+        }
+    }
+
+    /// Whether it goes on after its answer.
+    pub(in crate::native) fn is_in_background(&self) -> bool {
+        self.background
+    }
+
+    /// Starts it in the background.
+    async fn begin(&self, toolbox: &Toolbox, limits: CommandLimits) -> Result<Answer, ToolError> {
+        let begun = toolbox.jobs.begin(&toolbox.scratch).await?;
+        let mut shell = toolbox.shell.lock().await;
+        let script = begun.script(&self.text(shell.folder(), toolbox), self.input);
+        let broke = |error| ToolError::Refused(format!("{error}: the next command gets a new shell"));
+        let ran = shell.run(&script, limits, &toolbox.cancel).await.map_err(broke)?;
+        let (output, tagged) = (ran.output.text(), shell.last_processes());
+        drop(shell);
+        let Some(tagged) = tagged.filter(|_| ran.end == CommandEnd::Code(0)) else {
+            return self.shown(&ran, toolbox, limits.time, "").await;
+        };
+        let told = toolbox.jobs.add(begun, &self.command, output.trim(), tagged).await;
+        let text = format!("[exit code 0{}]\n{told}", self.too_long(toolbox));
+        Ok(Answer::Ran(text, CommandResult::Succeeded))
+    }
+
+    /// A note about a time that it does not get; empty if it does.
+    fn too_long(&self, toolbox: &Toolbox) -> String {
+        let most = toolbox.shell_time.as_secs();
+        match self.seconds.filter(|seconds| *seconds > most) {
+            Some(seconds) => format!("; `seconds` is {most} at most here, not {seconds}: use `background` for more"),
+            None => String::new(),
+        }
+    }
+
     /// The same beside other calls.
     pub(in crate::native) fn beside(self) -> Self {
         Self { is_beside: true, ..self }
@@ -86,6 +159,9 @@ impl Shell {
         if self.command.contains('\0') {
             return Err(ToolError::Refused("a command cannot hold a zero byte".into()));
         }
+        if self.input && !self.background {
+            return Err(ToolError::Refused("not run: `input` is for a command in the `background`".into()));
+        }
         if self.command.len() > COMMAND_MAX {
             return Err(ToolError::Refused(format!(
                 "the command has more than {COMMAND_MAX} bytes: `write` a file and run that"
@@ -95,25 +171,28 @@ impl Shell {
         let left = toolbox.deadline.saturating_duration_since(Instant::now());
         let limits = CommandLimits {
             time: wanted.min(toolbox.shell_time).min(left),
-            kept: toolbox.output_cap,
+            kept: KEPT_MAX,
             written: toolbox.written.left().min(OUTPUT_MAX),
         };
         if CommandLine::parse(&self.command).is_unclear() {
             readable(&self.command, toolbox).await?;
         }
-        let command =
-            if self.background { Cow::Owned(in_background(&self.command)) } else { Cow::Borrowed(&*self.command) };
+        if self.background {
+            return self.begin(toolbox, limits).await;
+        }
         let broke = |error| ToolError::Refused(format!("{error}: the next command gets a new shell"));
+        let started = Instant::now();
         let mut shell = toolbox.shell.lock().await;
+        let before = shell.folder().to_owned();
+        let command = self.text(&before, toolbox);
         if self.is_beside || self.is_independent() {
             let mut own = shell.beside(&toolbox.cancel).await.map_err(broke)?;
             drop(shell);
             let ran = own.run(&command, limits, &toolbox.cancel).await.map_err(broke)?;
             own.end().await;
             toolbox.written.add(ran.written);
-            return shown(&ran, limits.time, "");
+            return self.shown(&ran, toolbox, limits.time, self.waited(started)).await;
         }
-        let before = shell.folder().to_owned();
         let ran = shell.run(&command, limits, &toolbox.cancel).await.map_err(broke)?;
         toolbox.written.add(ran.written);
         let place = if shell.folder() == before {
@@ -123,15 +202,54 @@ impl Shell {
             let folder = below.unwrap_or(shell.folder()).display().to_string();
             format!(", now in {}", if folder.is_empty() { "." } else { &folder })
         };
-        let most = toolbox.shell_time.as_secs();
-        let place = match self.seconds.filter(|seconds| *seconds > most) {
-            Some(seconds) => {
-                format!("{place}; `seconds` is {most} at most here, not {seconds}: use `background` for more")
-            }
-            None => place,
-        };
-        shown(&ran, limits.time, &place)
+        let place = format!("{place}{}{}", self.too_long(toolbox), self.waited(started));
+        self.shown(&ran, toolbox, limits.time, &place).await
     }
+
+    /// A word to a model that wanted an answer before the end.
+    fn waited(&self, started: Instant) -> &'static str {
+        let is_late = self.yield_ms.is_some_and(|ms| started.elapsed() > Duration::from_millis(ms));
+        if is_late { "; an answer comes at the end: use `background` for one at once" } else { "" }
+    }
+
+    /// The answer.
+    async fn shown(&self, ran: &Ran, toolbox: &Toolbox, time: Duration, place: &str) -> Result<Answer, ToolError> {
+        let wanted = self.max_output.unwrap_or(toolbox.output_cap).max(OUTPUT_MIN);
+        let mut output = toolbox.scratch.cut(plain(&ran.output.text()), wanted.min(toolbox.output_cap)).await;
+        if !ran.refused.is_empty() {
+            let refused = plain(&ran.refused.join(", "));
+            output = format!(
+                "{}\n[the sandbox refused: {refused}; no change of files helps against that]",
+                output.trim_end()
+            );
+        }
+        let fresh = "a new shell continues in the same folder, without variables set before";
+        let ended =
+            |how: String, then: &str| ToolError::Ended { text: format!("the command was {how}{then}\n{output}"), how };
+        let out_of_time = format!("ended after {} s", time.as_secs());
+        match ran.end {
+            CommandEnd::Code(code) => {
+                Ok(Answer::Ran(format!("[exit code {code}{place}]\n{output}"), CommandResult::new(Exit::Code(code))))
+            }
+            CommandEnd::WithShell(exit) => {
+                Ok(Answer::Ran(format!("[{exit}; it ended the shell: {fresh}]\n{output}"), CommandResult::new(exit)))
+            }
+            CommandEnd::Deadline => Err(ended(out_of_time, &format!("{place}; {fresh}"))),
+            CommandEnd::DeadlineOfCommand => {
+                Err(ended(out_of_time, &format!("{place}; the shell goes on with its variables and jobs")))
+            }
+            CommandEnd::Flood => {
+                let how = format!("ended: it wrote {} MiB, more than it may", ran.written >> 20);
+                Err(ended(how, &format!("; {fresh}")))
+            }
+            CommandEnd::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
+        }
+    }
+}
+
+/// The command in a folder, which it leaves again.
+fn in_folder(folder: &str, command: &str) -> String {
+    format!("(cd '{}' && {{\n{command}\n}})", folder.replace('\'', "'\\''"))
 }
 
 /// Checks whether the shell can parse a command that may not be closed; returns its message if it cannot. Otherwise it
@@ -146,44 +264,5 @@ async fn readable(command: &str, toolbox: &Toolbox) -> Result<(), ToolError> {
         ))),
         // If the shell cannot be asked, the command is tried.
         Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-/// The command as a background process that tells where its output is.
-fn in_background(command: &str) -> String {
-    let quoted = command.replace('\'', "'\\''");
-    format!(
-        "_hob_log=$(mktemp \"${{TMPDIR:-/tmp}}/job-XXXXXX\") && {{ eval '{quoted}' >\"$_hob_log\" 2>&1 & \
-         echo \"runs as process $!; its output is in $_hob_log. Look with \\`tail $_hob_log\\` and \\`jobs\\`, end it with \\`kill $!\\`\"; }}"
-    )
-}
-
-fn shown(ran: &Ran, time: Duration, place: &str) -> Result<Answer, ToolError> {
-    let mut output = plain(&ran.output.text());
-    if !ran.refused.is_empty() {
-        let refused = plain(&ran.refused.join(", "));
-        output =
-            format!("{}\n[the sandbox refused: {refused}; no change of files helps against that]", output.trim_end());
-    }
-    let fresh = "a new shell continues in the same folder, without variables set before";
-    let ended =
-        |how: String, then: &str| ToolError::Ended { text: format!("the command was {how}{then}\n{output}"), how };
-    let out_of_time = format!("ended after {} s", time.as_secs());
-    match ran.end {
-        CommandEnd::Code(code) => {
-            Ok(Answer::Ran(format!("[exit code {code}{place}]\n{output}"), CommandResult::new(Exit::Code(code))))
-        }
-        CommandEnd::WithShell(exit) => {
-            Ok(Answer::Ran(format!("[{exit}; it ended the shell: {fresh}]\n{output}"), CommandResult::new(exit)))
-        }
-        CommandEnd::Deadline => Err(ended(out_of_time, &format!("{place}; {fresh}"))),
-        CommandEnd::DeadlineOfCommand => {
-            Err(ended(out_of_time, &format!("{place}; the shell goes on with its variables and jobs")))
-        }
-        CommandEnd::Flood => {
-            let how = format!("ended: it wrote {} MiB, more than it may", ran.written >> 20);
-            Err(ended(how, &format!("; {fresh}")))
-        }
-        CommandEnd::Cancelled => Err(ToolError::Refused("the run was cancelled".into())),
     }
 }

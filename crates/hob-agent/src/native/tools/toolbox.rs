@@ -12,7 +12,12 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     confined::Confined,
     folder::Folder,
-    native::{fetcher::Fetcher, investigation::CaseFile, mcp::Connected, tools::ToolError},
+    native::{
+        fetcher::Fetcher,
+        investigation::CaseFile,
+        mcp::Connected,
+        tools::{Jobs, Scratch, ToolError},
+    },
 };
 
 /// Bytes of a file that the tools read, and of a text they write.
@@ -29,6 +34,10 @@ pub(in crate::native) struct Toolbox {
     pub(in crate::native) confined: Confined,
     /// The run's one shell.
     pub(in crate::native) shell: Mutex<Shell>,
+    /// The commands in the background.
+    pub(in crate::native) jobs: Jobs,
+    /// The files for what answers leave out.
+    pub(in crate::native) scratch: Scratch,
     /// The fetcher of pages; `None` if it may reach none.
     pub(in crate::native) fetcher: Option<Fetcher>,
     /// The MCP servers that are open.
@@ -49,6 +58,7 @@ impl Toolbox {
     /// Ends what is open.
     pub(in crate::native) async fn close(self) {
         self.shell.into_inner().end().await;
+        self.jobs.close().await;
         self.servers.close().await;
         if let Some(fetcher) = self.fetcher {
             fetcher.close().await;

@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use hob_config::{AgentSettings, Impact, ToolSettings};
 use hob_domain::{HandOffTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::{
     model::{Memoized, Tool, ToolCall},
@@ -12,7 +13,11 @@ use crate::{
         mcp::OfferedTool,
         repair::{NotOneObject, only_object},
         tools::{
-            Action, ToolError, case, edit, fetch, finish, list, mcp, patch, plan, program, read, search, shell, write,
+            Action, ToolError, case, edit, fetch, finish,
+            foreign::{Meaning, OwnCall, Unfit, meant, own_call, tool_of},
+            job, list, mcp,
+            patch::{self, InCommand},
+            plan, program, read, search, shell, write,
         },
     },
     report::first_line,
@@ -34,6 +39,8 @@ pub(in crate::native) struct Toolset {
     programs: BTreeMap<String, ToolSettings>,
     servers: BTreeMap<String, OfferedTool>,
     targets: Vec<ProfileName>,
+    /// A tool that is not shown and runs all the same if the model calls it.
+    unshown: Option<&'static str>,
 }
 
 /// A tool that the settings name and that does not exist.
@@ -47,7 +54,8 @@ pub(in crate::native) struct UnknownTool {
 /// All tools that are built in, in the order the model sees them.
 fn built_in() -> Vec<Tool> {
     let files = [read::tool(), list::tool(), search::tool(), edit::tool(), write::tool(), patch::tool()];
-    let ends = [shell::tool(), plan::tool(), finish::ask_tool(), finish::for_person_tool(), finish::done_tool()];
+    let ends =
+        [shell::tool(), job::tool(), plan::tool(), finish::ask_tool(), finish::for_person_tool(), finish::done_tool()];
     files.into_iter().chain(ends).collect()
 }
 
@@ -83,6 +91,7 @@ impl Toolset {
         }
         shown.extend(built_in.into_iter().filter(|tool| {
             ALWAYS.contains(&&*tool.name)
+                || (tool.name == "job" && wanted.iter().any(|name| name == "shell"))
                 || (wanted.iter().any(|name| *name == tool.name) && !set.programs.contains_key(&*tool.name))
         }));
         set.shown = shown.into();
@@ -100,8 +109,9 @@ impl Toolset {
         } else {
             return self;
         };
+        let unshown = Some(left_out).filter(|name| self.has(name));
         let shown: Vec<Tool> = self.shown.iter().filter(|tool| tool.name != left_out).cloned().collect();
-        Self { shown: shown.into(), ..self }
+        Self { shown: shown.into(), unshown, ..self }
     }
 
     /// Adds `fetch` for pages of `hosts`, if there are any and `wanted` names it or is empty.
@@ -143,7 +153,8 @@ impl Toolset {
             RunPurpose::Plan | RunPurpose::Review => reads(name),
         };
         let shown: Vec<Tool> = self.shown.iter().filter(|tool| has(&tool.name)).cloned().collect();
-        Self { shown: shown.into(), ..self }
+        let unshown = self.unshown.filter(|name| has(name));
+        Self { shown: shown.into(), unshown, ..self }
     }
 
     /// The tools for an investigation: those that look, the actions on the record, and the way out. The conclusion
@@ -151,12 +162,12 @@ impl Toolset {
     pub(in crate::native) fn for_investigation(self) -> Self {
         let looks = |name: &str| match self.programs.get(name) {
             Some(program) => program.impact == Impact::Low,
-            None => READS.contains(&name) || name == "shell",
+            None => READS.contains(&name) || name == "shell" || name == "job",
         };
         let mut shown: Vec<Tool> = self.shown.iter().filter(|tool| looks(&tool.name)).cloned().collect();
         shown.extend(case::tools(&self.targets));
         shown.push(finish::for_person_tool());
-        Self { shown: shown.into(), targets: Vec::new(), ..self }
+        Self { shown: shown.into(), targets: Vec::new(), unshown: None, ..self }
     }
 
     /// The tools that end a run, for a model that has to be reminded.
@@ -193,61 +204,103 @@ impl Toolset {
         self.programs.contains_key(name)
     }
 
+    /// Whether a call of `name` runs.
+    fn takes(&self, name: &str) -> bool {
+        self.has(name) || self.unshown == Some(name) || name == "think"
+    }
+
     /// The tool that a misspelt name means: with a namespace, or in other letters.
-    fn meant(&self, name: &str) -> Option<String> {
-        let last = name.trim().rsplit(['.', '/', ':']).next().unwrap_or_default();
-        let plain = last.to_ascii_lowercase().replace('-', "_");
+    fn misspelt(&self, name: &str) -> Option<String> {
+        let plain = meant(name).to_ascii_lowercase().replace('-', "_");
         Some(plain).filter(|plain| self.has(plain))
+    }
+
+    /// The tool of another agent that `name` means, unless a configured program or a server's tool has that name.
+    fn of_other(&self, name: &str) -> Option<Meaning> {
+        let last = meant(name);
+        let is_configured = |name: &str| self.programs.contains_key(name) || self.servers.contains_key(name);
+        if is_configured(name) || self.misspelt(name).is_some_and(|plain| is_configured(&plain)) {
+            return None;
+        }
+        tool_of(name.trim()).or_else(|| tool_of(last))
     }
 
     /// Reads a call; a name or arguments that fit no tool are an error for the model.
     pub(in crate::native) fn parse(&self, call: &ToolCall) -> Result<Action, ToolError> {
-        let known = if self.has(&call.name) { None } else { self.meant(&call.name) };
+        if call.arguments.len() > ARGUMENTS_MAX {
+            let reason = format!("they have {} bytes, more than {ARGUMENTS_MAX}", call.arguments.len());
+            return Err(ToolError::Arguments { tool: first_line(&call.name, 40), reason });
+        }
+        if let Some(meaning) = self.of_other(&call.name) {
+            let broken = |reason: String| ToolError::Arguments { tool: first_line(&call.name, 40), reason };
+            let given = object(call).map_err(|error| broken(error.to_string()))?;
+            let OwnCall { name, arguments } =
+                own_call(meaning, given).map_err(|unfit: Unfit| broken(unfit.to_string()))?;
+            return match self.takes(name) {
+                true => self.or_patch(own_action(name, arguments)?),
+                false => Err(self.unknown(&call.name)),
+            };
+        }
+        let known = if self.has(&call.name) { None } else { self.misspelt(&call.name) };
         if let Some(name) = known {
             return self.parse(&ToolCall { name, ..call.clone() });
         }
         if !self.has(&call.name) {
-            let known: Vec<Cow<'_, str>> = self.shown.iter().map(|tool| Cow::Borrowed(&*tool.name)).collect();
-            return Err(ToolError::Unknown { name: first_line(&call.name, 40), known: known.join(", ") });
-        }
-        if call.arguments.len() > ARGUMENTS_MAX {
-            let reason = format!("they have {} bytes, more than {ARGUMENTS_MAX}", call.arguments.len());
-            return Err(ToolError::Arguments { tool: call.name.clone(), reason });
+            return Err(self.unknown(&call.name));
         }
         if let Some(settings) = self.programs.get(&call.name) {
             return program::Run::new(&call.name, settings, arguments(call)?).map(Action::Program);
         }
         if let Some(tool) = self.servers.get(&call.name) {
-            return Ok(Action::Mcp(mcp::Call::new(tool, arguments(call)?)));
+            // What `null` means is the server's to say.
+            let broken =
+                |error: NotOneObject| ToolError::Arguments { tool: call.name.clone(), reason: error.to_string() };
+            return Ok(Action::Mcp(mcp::Call::new(tool, object(call).map_err(broken)?)));
         }
         match call.name.as_str() {
-            "read" => arguments(call).map(Action::Read),
-            "list" => arguments(call).map(Action::List),
-            "search" => arguments(call).map(Action::Search),
             fetch::NAME => arguments(call).map(Action::Fetch),
-            "edit" => arguments(call).map(Action::Edit),
-            "write" => arguments(call).map(Action::Write),
-            "apply_patch" => arguments(call).map(Action::Patch),
-            "shell" => arguments(call).map(Action::Shell),
+            "job" => arguments(call).map(Action::Job),
             name if case::is_one(name) => {
                 self.only_known(call)?;
                 case_action(call)
             }
-            "plan" => arguments(call).map(Action::Plan),
-            "ask" => arguments(call).map(Action::Ask),
             "hand_off" if self.targets.is_empty() => arguments(call).map(Action::ForPerson),
-            "hand_off" => {
+            _ => {
                 self.only_known(call)?;
                 let pass_on = |hand_off| Action::PassOn(finish::PassOn { hand_off, targets: self.targets.clone() });
                 arguments(call).map(pass_on)
             }
-            _ => arguments(call).map(Action::Done),
         }
+    }
+
+    /// A command that is a patch is one: there is no such program.
+    fn or_patch(&self, action: Action) -> Result<Action, ToolError> {
+        let Action::Shell(shell) = &action else { return Ok(action) };
+        match patch::in_command(&shell.command) {
+            None => Ok(action),
+            Some(_) if !self.takes("apply_patch") => {
+                Err(ToolError::Refused("not run: there is no `apply_patch` here".to_owned()))
+            }
+            Some(InCommand::Patch { folder, patch }) => {
+                Ok(Action::Patch(patch::ApplyPatch::in_shell(patch, folder, shell.workdir.clone())))
+            }
+            Some(InCommand::AndMore) => Err(ToolError::Refused(
+                "not run: `apply_patch` is a tool here, not a program. Make it the whole command, with a here-document, and \
+                 do the rest in another call"
+                    .to_owned(),
+            )),
+        }
+    }
+
+    /// There is no tool of this name, with those that there are.
+    fn unknown(&self, name: &str) -> ToolError {
+        let known: Vec<Cow<'_, str>> = self.shown.iter().map(|tool| Cow::Borrowed(&*tool.name)).collect();
+        ToolError::Unknown { name: first_line(name, 40), known: known.join(", ") }
     }
 
     /// Refuses a key that the tool does not show, for arguments whose own type ignores it.
     fn only_known(&self, call: &ToolCall) -> Result<(), ToolError> {
-        let given: serde_json::Map<String, serde_json::Value> = arguments(call)?;
+        let given: Map<String, Value> = arguments(call)?;
         let shown = self.shown.iter().find(|tool| tool.name == call.name.as_str());
         let Some(known) = shown.and_then(|tool| tool.schema["properties"].as_object()) else { return Ok(()) };
         match given.keys().find(|key| !known.contains_key(*key)) {
@@ -261,16 +314,40 @@ impl Toolset {
     }
 }
 
-fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
-    let broken = |reason: String| ToolError::Arguments { tool: call.name.clone(), reason };
-    serde_json::from_value(object(call).map_err(|error| broken(error.to_string()))?.into())
-        .map_err(|error| broken(error.to_string()))
+/// The action of an own tool.
+fn own_action(name: &str, arguments: Map<String, Value>) -> Result<Action, ToolError> {
+    let read = |value: Value| match name {
+        "read" => serde_json::from_value(value).map(Action::Read),
+        "list" => serde_json::from_value(value).map(Action::List),
+        "search" => serde_json::from_value(value).map(Action::Search),
+        "edit" => serde_json::from_value(value).map(Action::Edit),
+        "write" => serde_json::from_value(value).map(Action::Write),
+        "apply_patch" => serde_json::from_value(value).map(Action::Patch),
+        "shell" => serde_json::from_value(value).map(Action::Shell),
+        "plan" => serde_json::from_value(value).map(Action::Plan),
+        "think" => serde_json::from_value(value).map(Action::Think),
+        "job" => serde_json::from_value(value).map(Action::Job),
+        "ask" => serde_json::from_value(value).map(Action::Ask),
+        _ => serde_json::from_value(value).map(Action::Done),
+    };
+    read(arguments.into()).map_err(|error| ToolError::Arguments { tool: name.to_owned(), reason: error.to_string() })
 }
 
-fn object(call: &ToolCall) -> Result<serde_json::Map<String, serde_json::Value>, NotOneObject> {
+fn arguments<T: DeserializeOwned>(call: &ToolCall) -> Result<T, ToolError> {
+    let broken = |reason: String| ToolError::Arguments { tool: call.name.clone(), reason };
+    let mut given = object(call).map_err(|error| broken(error.to_string()))?;
+    given.retain(|_, value| !value.is_null());
+    serde_json::from_value(given.into()).map_err(|error| broken(error.to_string()))
+}
+
+fn object(call: &ToolCall) -> Result<Map<String, Value>, NotOneObject> {
     // A call without arguments comes as an empty text from some services.
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
-    only_object(text)
+    // Some models quote it once more.
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::String(quoted)) => only_object(&quoted),
+        Ok(_) | Err(_) => only_object(text),
+    }
 }
 
 /// A call of a tool of investigations.
@@ -295,6 +372,17 @@ mod tests {
         Toolset::new(&wanted, &programs, &BTreeMap::new())
     }
 
+    /// The first request is at most 9 kB with a task of 1 kB.
+    #[test]
+    fn the_prompt_and_the_tools_are_short() {
+        let prompt = include_str!("../prompt.md");
+        assert!(prompt.len() <= 3_000, "{}", prompt.len());
+        for model in ["anthropic/claude-sonnet-5-5", "openai/gpt-5.1", "openai/qwen3-coder"] {
+            let tools = serde_json::to_string(&set(&[]).unwrap().for_model(model).shown).unwrap();
+            assert!(prompt.len() + tools.len() <= 8_000, "{model}: {}", tools.len());
+        }
+    }
+
     #[test]
     fn each_tool_is_known_by_the_name_it_shows() {
         let set = set(&[]).unwrap();
@@ -315,7 +403,7 @@ mod tests {
         assert!(said("read", "").contains("missing field `path`"));
         assert!(said("edit", "{\"path\":\"a\",\"old\":1}").contains("invalid type"));
         assert!(said("write", &" ".repeat(5 << 20)).contains("more than 4194304"));
-        assert!(said("ls", "{}").contains("no tool `ls`"));
+        assert!(said("lsof", "{}").contains("no tool `lsof`"));
     }
 
     /// Requirement S5: an argument that would be ignored is refused, and the model is told that key and the valid ones.
@@ -366,7 +454,7 @@ mod tests {
         );
         let planning = all.clone().for_purpose(RunPurpose::Plan);
         let reporting = all.clone().for_purpose(RunPurpose::Report);
-        assert_eq!(names(reporting), ["read", "list", "search", "shell", "plan", "ask", "hand_off", "done"]);
+        assert_eq!(names(reporting), ["read", "list", "search", "shell", "job", "plan", "ask", "hand_off", "done"]);
         assert_eq!(names(planning.clone()), ["read", "list", "search", "plan", "ask", "hand_off", "done"]);
         for (tool, arguments) in [("write", r#"{"path":"a","text":"b"}"#), ("shell", r#"{"command":"ls"}"#)] {
             assert!(matches!(planning.parse(&call(tool, arguments)), Err(ToolError::Unknown { .. })), "{tool}");
@@ -394,7 +482,7 @@ mod tests {
             "hand_off",
         ];
         let all = set(&[]).unwrap().for_investigation();
-        assert_eq!(names(&all), [&["read", "list", "search", "shell"], &of_record[..]].concat());
+        assert_eq!(names(&all), [&["read", "list", "search", "shell", "job"], &of_record[..]].concat());
         for tool in ["write", "edit", "apply_patch", "done"] {
             assert!(matches!(all.parse(&call(tool, "{}")), Err(ToolError::Unknown { .. })), "{tool}");
         }

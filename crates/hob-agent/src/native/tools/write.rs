@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{
-    folder::Folder,
+    folder::{FileError, Folder},
     model::Tool,
     native::tools::{
         ToolError,
@@ -36,11 +36,12 @@ pub(super) fn tool() -> Tool {
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Write {
     /// The file.
-    #[serde(alias = "file_path", alias = "file")]
     pub(super) path: String,
     /// Its content.
-    #[serde(alias = "content")]
     text: String,
+    /// Whether a file that exists is left alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    only_new: bool,
 }
 
 impl Write {
@@ -50,6 +51,9 @@ impl Write {
             return Err(ToolError::Refused(format!("the text has more than {FILE_MAX} bytes")));
         }
         let path = folder.inside(&self.path)?;
+        if self.only_new && !matches!(folder.read(&path, FILE_MAX), Err(FileError::Missing(_))) {
+            return Err(ToolError::Refused(format!("`{path}` exists already: use `edit`, or `write` to replace it")));
+        }
         // A file keeps its line ends, even if the model writes others.
         let has_crlf = folder.read(&path, FILE_MAX).is_ok_and(|before| line_end(&before) == "\r\n");
         let text = if has_crlf { Cow::Owned(with_crlf(&self.text)) } else { Cow::Borrowed(self.text.as_str()) };
@@ -67,7 +71,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("/tmp", dir.path().join("tmp")).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let write = |path: &str| Write { path: path.into(), text: "x".into() }.run(&folder).map_err(|e| e.to_string());
+        let write = |path: &str| {
+            Write { path: path.into(), text: "x".into(), only_new: false }.run(&folder).map_err(|e| e.to_string())
+        };
         assert_eq!(write("a/b.txt").unwrap(), "wrote 1 bytes to `a/b.txt`");
         for bad in ["../x", "/tmp/x", "tmp/x", ".git/hooks/post-commit", "a", "", "sub/.GIT/config"] {
             assert!(write(bad).is_err(), "{bad}");

@@ -25,5 +25,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         investigation: None,
         hand_off_to: Vec::new(),
         images: Vec::new(),
+        strain: hob_domain::Strain::Usual,
     })
 }

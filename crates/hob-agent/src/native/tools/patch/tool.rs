@@ -1,5 +1,7 @@
 //! The tool `apply_patch` as the model sees it.
 
+use std::path::{Path, PathBuf};
+
 use serde::Deserialize;
 use serde_json::json;
 
@@ -8,7 +10,11 @@ use crate::{
     model::Tool,
     native::tools::{
         ToolError,
-        patch::{apply::apply, read::read},
+        patch::{
+            apply::apply,
+            command::joined,
+            read::{Change, ChangeKind, InvalidPatch, read},
+        },
     },
 };
 
@@ -32,11 +38,65 @@ pub(in crate::native::tools) fn tool() -> Tool {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct ApplyPatch {
-    #[serde(alias = "input")]
     patch: String,
+    /// Where a command wants it applied; `None` for the tool, whose paths begin at the top.
+    #[serde(skip)]
+    wanted: Option<Place>,
+    /// The folder that its paths begin at, below the top.
+    #[serde(skip)]
+    below: PathBuf,
+}
+
+/// The folder of a patch that a command applies.
+#[derive(Debug)]
+struct Place {
+    /// Whether it begins at the shell's folder, not at the top.
+    in_shell: bool,
+    /// The folder from there.
+    folder: Option<String>,
 }
 
 impl ApplyPatch {
+    /// A patch that a command applies in `folder`, as seen from the shell's own, or from `workdir` if there is one.
+    pub(in crate::native::tools) fn in_shell(patch: String, folder: Option<String>, workdir: Option<String>) -> Self {
+        let in_shell = workdir.is_none();
+        let folder = match (workdir, folder) {
+            (Some(workdir), Some(folder)) => Some(format!("{workdir}/{folder}")),
+            (workdir, folder) => workdir.or(folder),
+        };
+        Self { patch, wanted: Some(Place { in_shell, folder }), below: PathBuf::new() }
+    }
+
+    /// The same with the paths that it has where it is applied.
+    pub(in crate::native) fn placed(mut self, root: &Path, shell: &Path) -> Result<Self, ToolError> {
+        let Some(Place { in_shell, folder }) = self.wanted.take() else { return Ok(self) };
+        let start = if in_shell { shell } else { root };
+        let folder = joined(start, Path::new(folder.as_deref().unwrap_or(".")));
+        let below = folder.as_deref().and_then(|folder| folder.strip_prefix(root).ok()).ok_or_else(|| {
+            let folder = folder.as_deref().unwrap_or(start).display();
+            ToolError::Refused(format!("nothing was changed: `{folder}` is outside the folder {}", root.display()))
+        })?;
+        self.below = below.to_owned();
+        Ok(self)
+    }
+
+    /// The changes, with paths that begin at the top.
+    fn changes(&self) -> Result<Vec<Change>, InvalidPatch> {
+        let seen = |path: &mut String| {
+            if let Some(whole) = joined(&self.below, Path::new(path.as_str())) {
+                *path = whole.display().to_string();
+            }
+        };
+        let mut changes = read(&self.patch)?;
+        for change in changes.iter_mut().filter(|_| !self.below.as_os_str().is_empty()) {
+            seen(&mut change.path);
+            if let ChangeKind::Update { moved: Some(moved), .. } = &mut change.kind {
+                seen(moved);
+            }
+        }
+        Ok(changes)
+    }
+
     /// The patch itself.
     pub(in crate::native::tools) fn text(&self) -> &str {
         &self.patch
@@ -44,7 +104,8 @@ impl ApplyPatch {
 
     /// Applies the patch, wholly or not at all.
     pub(in crate::native::tools) fn run(&self, folder: &Folder) -> Result<String, ToolError> {
-        let changes = read(&self.patch)
+        let changes = self
+            .changes()
             .map_err(|error| ToolError::Arguments { tool: "apply_patch".to_owned(), reason: error.to_string() })?;
         apply(folder, &changes)
     }
@@ -56,7 +117,7 @@ impl ApplyPatch {
 
     /// The files it names.
     pub(in crate::native) fn paths(&self) -> Vec<String> {
-        read(&self.patch).map(|changes| changes.into_iter().map(|change| change.path).collect()).unwrap_or_default()
+        self.changes().map(|changes| changes.into_iter().map(|change| change.path).collect()).unwrap_or_default()
     }
 }
 
@@ -72,7 +133,9 @@ mod tests {
             std::fs::write(dir.path().join(path), text).unwrap();
         }
         let folder = Folder::open(dir.path()).unwrap();
-        let result = ApplyPatch { patch: patch.to_owned() }.run(&folder).map_err(|error| error.to_string());
+        let result = ApplyPatch { patch: patch.to_owned(), wanted: None, below: PathBuf::new() }
+            .run(&folder)
+            .map_err(|error| error.to_string());
         (dir, result)
     }
 
@@ -88,7 +151,7 @@ mod tests {
         }
         std::fs::set_permissions(dir.path().join("d"), std::fs::Permissions::from_mode(0o755)).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
-        let said = ApplyPatch { patch: PATCH.to_owned() }.run(&folder).unwrap();
+        let said = ApplyPatch { patch: PATCH.to_owned(), wanted: None, below: PathBuf::new() }.run(&folder).unwrap();
         assert_eq!(said, "changed a\nadded new/b\ndeleted c\nmoved d to e");
         let read = |path: &str| std::fs::read_to_string(dir.path().join(path)).ok();
         assert_eq!(read("a").as_deref(), Some("one\n2\n"));
@@ -144,5 +207,27 @@ mod tests {
         assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "two");
         let (_, result) = apply(&[("a", "one\n")], "--- a/a\n+++ b/a\n@@ -1,3 +1,2 @@\n one\n");
         assert!(result.unwrap_err().contains("cut"));
+    }
+
+    #[test]
+    fn a_patch_of_a_command_begins_at_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("sub/deep")).unwrap();
+        std::fs::write(dir.path().join("sub/a"), "one\n").unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let patch = "*** Begin Patch\n*** Update File: a\n*** Move to: ../b\n@@\n-one\n+two\n*** End Patch";
+        let root = folder.path().to_owned();
+        let at = |in_shell: Option<&str>, workdir: Option<&str>, shell: &str| {
+            let of = ApplyPatch::in_shell(patch.to_owned(), in_shell.map(str::to_owned), workdir.map(str::to_owned));
+            of.placed(&root, &root.join(shell)).map(|patch| patch.paths().join(" ")).map_err(|error| error.to_string())
+        };
+        assert_eq!(at(None, None, "sub").unwrap(), "sub/a");
+        assert_eq!(at(Some("sub"), None, "").unwrap(), "sub/a");
+        assert_eq!(at(Some(".."), None, "sub/deep").unwrap(), "sub/a");
+        assert_eq!(at(None, Some("sub"), "sub/deep").unwrap(), "sub/a");
+        assert!(at(Some("/etc"), None, "sub").unwrap_err().contains("`/etc` is outside the folder"));
+        let of = ApplyPatch::in_shell(patch.to_owned(), Some("sub".into()), None).placed(&root, &root).unwrap();
+        assert_eq!(of.run(&folder).unwrap(), "moved sub/a to b");
+        assert_eq!(std::fs::read_to_string(dir.path().join("b")).unwrap(), "two\n");
     }
 }

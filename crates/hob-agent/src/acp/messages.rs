@@ -1,0 +1,211 @@
+//! The protocol's messages, as far as Hob uses them.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The version of the protocol.
+pub(super) const VERSION: u64 = 1;
+/// The code of an error of an agent that wants a login first.
+pub(super) const AUTH_REQUIRED: i64 = -32_000;
+/// The code of an answer to a request that is not known.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// A message from an agent.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message {
+    /// A number in answers to Hob, anything in requests of the agent.
+    pub(super) id: Option<Value>,
+    pub(super) method: Option<String>,
+    #[serde(default)]
+    pub(super) params: Value,
+    #[serde(default)]
+    pub(super) result: Value,
+    pub(super) error: Option<Failure>,
+}
+
+/// An error of an agent.
+#[derive(Debug, Deserialize)]
+pub(super) struct Failure {
+    #[serde(default)]
+    pub(super) code: i64,
+    #[serde(default)]
+    pub(super) message: String,
+    pub(super) data: Option<Value>,
+}
+
+/// The answer to `initialize`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Hello {
+    pub(super) protocol_version: u64,
+    pub(super) agent_info: Option<Info>,
+    #[serde(default)]
+    auth_methods: Vec<AuthMethod>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AuthMethod {
+    id: String,
+}
+
+impl Hello {
+    /// The way to sign in with a key of the environment, which needs nobody. The protocol has no kind for it: agents say it in the
+    /// method's id, such as `gemini-api-key`.
+    pub(super) fn sign_in_by_key(&self) -> Option<&str> {
+        let is_by_key = |id: &&str| id.to_ascii_lowercase().replace(['-', '_'], "").contains("apikey");
+        self.auth_methods.iter().map(|method| method.id.as_str()).find(is_by_key)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Info {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) version: String,
+}
+
+/// The answer to `session/new`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Opened {
+    pub(super) session_id: String,
+    #[serde(default)]
+    pub(super) config_options: Vec<Choice>,
+}
+
+/// What can be chosen for a session.
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) category: Option<String>,
+    #[serde(default)]
+    options: Vec<Offer>,
+}
+
+/// A value, or a group of them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Offer {
+    One { value: String },
+    Group { options: Vec<Self> },
+}
+
+impl Choice {
+    /// The values that it takes.
+    pub(super) fn values(&self) -> Vec<&str> {
+        fn all<'a>(offers: &'a [Offer], into: &mut Vec<&'a str>) {
+            for offer in offers {
+                match offer {
+                    Offer::One { value } => into.push(value),
+                    Offer::Group { options } => all(options, into),
+                }
+            }
+        }
+        let mut values = Vec::new();
+        all(&self.options, &mut values);
+        values
+    }
+}
+
+/// The part of a `session/update` that says what it is about.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "sessionUpdate", rename_all = "snake_case")]
+pub(super) enum Update {
+    AgentMessageChunk {
+        content: Content,
+    },
+    ToolCall {
+        #[serde(default)]
+        title: String,
+    },
+    Plan {
+        entries: Vec<Entry>,
+    },
+    #[serde(rename = "usage_update")]
+    Usage {
+        cost: Option<Cost>,
+    },
+    /// Its thoughts, the results of its tools, and what an editor would show beside them.
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Content {
+    /// `None` if it is not a text.
+    pub(super) text: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry {
+    pub(super) content: String,
+    #[serde(default)]
+    pub(super) status: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Cost {
+    pub(super) amount: f64,
+    pub(super) currency: String,
+}
+
+/// A `session/request_permission`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Permission {
+    tool_call: Call,
+    options: Vec<PermissionOption>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Call {
+    kind: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PermissionOption {
+    option_id: String,
+    kind: String,
+}
+
+impl Permission {
+    /// The outcome. `all`: a sandbox holds what the agent does.
+    pub(super) fn outcome(&self, all: bool) -> Value {
+        let is_harmless = matches!(self.tool_call.kind.as_deref(), Some("read" | "edit" | "search" | "think"));
+        // Once rather than always, which an agent may note in its own settings.
+        let wanted = if all || is_harmless { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
+        let of_kind = |kind| self.options.iter().find(|option| option.kind == kind);
+        match wanted.into_iter().find_map(of_kind) {
+            Some(option) => json!({ "outcome": "selected", "optionId": option.option_id }),
+            None => cancelled(),
+        }
+    }
+}
+
+/// The outcome of a request in a run that is being ended.
+pub(super) fn cancelled() -> Value {
+    json!({ "outcome": "cancelled" })
+}
+
+/// A request of Hob's.
+pub(super) fn request(id: u64, method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// A notification of Hob's.
+pub(super) fn notification(method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params })
+}
+
+/// An answer to a request of the agent's.
+pub(super) fn answer(id: &Value, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+/// The answer to a request that Hob does not know: it offers no files and no terminals.
+pub(super) fn not_offered(id: &Value, method: &str) -> Value {
+    let message = format!("`{method}` is not offered");
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": METHOD_NOT_FOUND, "message": message } })
+}

@@ -1,0 +1,156 @@
+//! The calls of a reply, joined from the pieces of a stream.
+//!
+//! - Guarantees: a piece goes to the call with its id; else to the one with its index; else to the last. A call is never
+//!   joined with the next one, though servers send the same index for all, no index, a new id with each piece, or the
+//!   name again with each.
+//! - Sources: OpenAI's reference of the chat completions interface (read 2026-11): `index` and a first piece with `id` and
+//!   name; vLLM made a new id for each piece (`DeltaToolCall` with a default id).
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::model::{ModelError, ToolCall};
+
+/// Calls one reply may have.
+const CALLS_MAX: usize = 128;
+
+/// A piece of a call.
+#[derive(Debug, Deserialize)]
+pub(super) struct CallDelta {
+    index: Option<Value>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<Value>,
+}
+
+/// The calls so far, in the order in which they began.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Partial>);
+
+#[derive(Debug, Default)]
+struct Partial {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Calls {
+    /// Adds a piece.
+    pub(super) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
+        let index = delta.index.as_ref().and_then(Value::as_u64);
+        let id = delta.id.unwrap_or_default();
+        let FunctionDelta { name, arguments } = delta.function.unwrap_or_default();
+        let name = name.unwrap_or_default();
+        let more = match arguments {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(more)) => more,
+            Some(whole) => whole.to_string(),
+        };
+        let place = self.place(index, &id, &name);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(Partial { index, ..Partial::default() });
+            self.0.len() - 1
+        });
+        if self.0.len() > CALLS_MAX {
+            return Err(ModelError::Garbage(format!("it has more than {CALLS_MAX} tool calls")));
+        }
+        let call = &mut self.0[place];
+        if call.id.is_empty() {
+            call.id = id;
+        }
+        if call.name.is_empty() || name.starts_with(&call.name) {
+            // The first, or the name again and longer.
+            call.name = if name.is_empty() { std::mem::take(&mut call.name) } else { name };
+        } else if call.arguments.is_empty() && !call.name.ends_with(&name) {
+            call.name.push_str(&name);
+        }
+        call.arguments.push_str(&more);
+        Ok(())
+    }
+
+    /// The call that a piece continues; `None` if it begins one.
+    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+        if let Some(same) = self.0.iter().position(|call| !id.is_empty() && call.id == id) {
+            return Some(same);
+        }
+        let place = match index {
+            Some(index) => self.0.iter().rposition(|call| call.index == Some(index))?,
+            None => self.0.len().checked_sub(1)?,
+        };
+        let before = &self.0[place];
+        if name.is_empty() {
+            return Some(place);
+        }
+        let goes_on = if before.is_whole() {
+            false
+        } else if !id.is_empty() && !before.id.is_empty() {
+            // A new id and a name begin a call, unless the last one is under way by this name.
+            before.name == name && !before.arguments.is_empty()
+        } else {
+            before.arguments.is_empty() || before.name == name
+        };
+        goes_on.then_some(place)
+    }
+
+    /// All of them.
+    pub(super) fn finish(self) -> Vec<ToolCall> {
+        let whole = |Partial { id, name, arguments, .. }| ToolCall { id, name, arguments };
+        self.0.into_iter().map(whole).collect()
+    }
+}
+
+impl Partial {
+    /// Whether its arguments are complete.
+    fn is_whole(&self) -> bool {
+        let arguments = self.arguments.trim_end();
+        arguments.ends_with('}') && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The calls of a stream, each as `name arguments`. A piece is its index, id, name and arguments, or `null` for one
+    /// that is not there.
+    fn joined(pieces: &Value) -> Vec<String> {
+        let mut calls = Calls::default();
+        for piece in pieces.as_array().unwrap() {
+            let function = json!({ "name": piece[2], "arguments": piece[3] });
+            let delta = json!({ "index": piece[0], "id": piece[1], "function": function });
+            calls.add(serde_json::from_value(delta).unwrap()).unwrap();
+        }
+        calls.finish().into_iter().map(|call| format!("{} {}", call.name, call.arguments)).collect()
+    }
+
+    /// The corpus has two calls, in pieces as servers send them.
+    #[test]
+    fn two_calls_are_two_however_a_server_cuts_and_numbers_them() {
+        let (one, two) = (r#"{"command":"a"}"#, r#"{"command":"b"}"#);
+        let corpus: Vec<Value> =
+            include_str!("streams.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for stream in &corpus {
+            let found = joined(&stream["pieces"]);
+            assert_eq!(found, [format!("shell {one}"), format!("read {two}")], "{}", stream["way"]);
+        }
+        assert_eq!(corpus.len(), 26, "docs/agents.md has this figure");
+        // The same tool twice.
+        let twice = json!([[0, null, "shell", one], [0, null, "shell", two]]);
+        assert_eq!(joined(&twice), [format!("shell {one}"), format!("shell {two}")]);
+    }
+
+    #[test]
+    fn a_flood_of_calls_is_refused() {
+        let mut calls = Calls::default();
+        let mut add = |index: u64| calls.add(serde_json::from_value(json!({ "index": index })).unwrap());
+        assert!((0..128).all(|index| add(index).is_ok()) && add(128).is_err());
+    }
+}

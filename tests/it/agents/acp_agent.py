@@ -1,0 +1,107 @@
+"""An agent that speaks the Agent Client Protocol and does what its argument says."""
+
+import json
+import os
+import sys
+
+SCENE = sys.argv[1]
+
+
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def update(kind, /, **fields):
+    send({"method": "session/update", "params": {"sessionId": "s", "update": {"sessionUpdate": kind, **fields}}})
+
+
+def says(text):
+    update("agent_message_chunk", content={"type": "text", "text": text})
+
+
+def read():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def may(kind, title):
+    """Asks for permission; returns the chosen option."""
+    call = {"toolCallId": "c1", "title": title, "kind": kind}
+    update("tool_call", status="pending", **call)
+    options = [{"optionId": name, "name": name, "kind": name} for name in ("reject_once", "allow_always", "allow_once")]
+    send({"id": "ask", "method": "session/request_permission",
+          "params": {"sessionId": "s", "toolCall": call, "options": options}})
+    while True:
+        answer = read()
+        if answer.get("id") == "ask":
+            return answer["result"]["outcome"].get("optionId", "cancelled")
+
+
+def works(prompt):
+    says("I look first.")
+    update("plan", entries=[{"content": "Greet", "priority": "high", "status": "in_progress"}])
+    with open("asked.txt", "a") as file:
+        file.write(may("edit", "Write greeting.txt") + " " + may("execute", "make\ttest") + "\n")
+    with open("prompt.txt", "a") as file:
+        file.write(prompt)
+    update("usage_update", used=10, size=100, cost={"amount": 0.125, "currency": "USD"})
+    says("Title: Greet")
+    says(" politely\n\nIt was rude.")
+
+
+def prompted(message):
+    stop = "end_turn"
+    if SCENE in ("works", "key"):
+        works(message["params"]["prompt"][0]["text"])
+    elif SCENE == "refuses":
+        says("No.")
+        stop = "refusal"
+    elif SCENE == "dies":
+        sys.exit("no such table")
+    elif SCENE == "floods":
+        sys.stdout.write("x" * (17 << 20) + "\n")
+        sys.stdout.flush()
+        read()
+    elif SCENE == "limited":
+        return send({"id": message["id"], "error": {"code": -32603, "message": "429: rate limit, try again in 1h"}})
+    elif SCENE == "waits":
+        update("tool_call", toolCallId="c1", title="Wait", kind="think")
+        while read().get("method") != "session/cancel":
+            pass
+        open("cancelled", "w").close()
+        stop = "cancelled"
+    send({"id": message["id"], "result": {"stopReason": stop}})
+
+
+def main():
+    options = [{"id": "model", "name": "Model", "category": "model", "type": "select", "currentValue": "small",
+                "options": [{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}]}]
+    signed_in = False
+    while True:
+        message = read()
+        method = message.get("method")
+        if method == "initialize":
+            result = {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "scripted", "version": "1.0"}}
+            if SCENE == "key":
+                result["authMethods"] = [{"id": "browser", "name": "Browser"}, {"id": "own-api-key", "name": "Key"}]
+            send({"id": message["id"], "result": result})
+        elif method == "authenticate":
+            signed_in = message["params"]["methodId"] == "own-api-key"
+            send({"id": message["id"], "result": {}})
+        elif method == "session/new" and (SCENE == "login" or SCENE == "key" and not signed_in):
+            send({"id": message["id"], "error": {"code": -32000, "message": "Authentication required"}})
+        elif method == "session/new":
+            assert message["params"]["cwd"] == os.getcwd(), message
+            result = {"sessionId": "s"} | ({"configOptions": options} if SCENE != "plain" else {})
+            send({"id": message["id"], "result": result})
+        elif method == "session/set_config_option":
+            open("model-" + message["params"]["value"], "w").close()
+            send({"id": message["id"], "result": {"configOptions": options}})
+        elif method == "session/prompt":
+            prompted(message)
+
+
+main()

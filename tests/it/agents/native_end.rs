@@ -1,0 +1,144 @@
+//! The gate before `done` of the native agent: what counts as shown, and what an end says that is not.
+
+use hob_agent::{
+    NativeAgent,
+    model::{Cassette, FallbackChain},
+};
+use hob_config::{AgentSettings, PriceSettings};
+use hob_process::Program;
+use serde_json::{Value, json};
+
+use super::{
+    native::{call, native, run},
+    *,
+};
+
+/// A run in a folder with a commit, a task and `checks`.
+async fn gated(checks: &[&str], replies: Value) -> Outcome {
+    let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n"), ("sub/test.sh", "exit 0\n")]);
+    (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
+    bench.request.checks = checks.iter().map(|check| (*check).to_owned()).collect();
+    let git =
+        "git init -q . && git config user.name a && git config user.email a@b && git add -A && git commit -qm one";
+    let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
+    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
+    let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+    let chain = FallbackChain::one("cassette", Arc::new(cassette), PriceSettings::default());
+    run(&bench, NativeAgent::new(chain, AgentSettings::default())).await.outcome
+}
+
+fn edit() -> Value {
+    json!({ "calls": [
+        { "name": "edit", "arguments": { "path": "a.txt", "old": "one", "new": "two" } },
+        { "name": "write", "arguments": { "path": "new.txt", "text": "x" } },
+    ] })
+}
+
+fn done(told: &[&str]) -> Value {
+    json!({ "expect": told, "calls": [{ "name": "done", "arguments": { "summary": "ok" } }] })
+}
+
+fn shell(command: &str) -> Value {
+    call("shell", json!({ "command": command }))
+}
+
+const CHECK: &[&str] = &["sh test.sh"];
+
+fn unverified(what: &str) -> Outcome {
+    Outcome::done(format!("ok\n\nnot verified: {what}"))
+}
+
+#[tokio::test]
+async fn the_first_done_is_answered_with_the_task_the_change_and_the_checks_that_did_not_run() {
+    let told: &[&str] = &[
+        "[Hob] Not ended yet",
+        "Say two\nThe file says two.",
+        "-one\n+two",
+        "1 new file: new.txt",
+        "`sh test.sh` did not run after the last change",
+    ];
+    let replies = json!([edit(), done(&[]), done(told)]);
+    assert_eq!(gated(CHECK, replies).await, unverified("`sh test.sh` did not run after the last change"));
+    // It is run then, and the end is a plain one.
+    let replies = json!([edit(), done(&[]), shell("sh test.sh"), done(&[])]);
+    assert_eq!(gated(CHECK, replies).await, Outcome::done("ok"));
+    // If no file changed, there is nothing to look at.
+    assert_eq!(gated(CHECK, json!([shell("ls"), done(&[])])).await, Outcome::done("ok"));
+}
+
+#[tokio::test]
+async fn a_model_that_saw_all_of_it_reads_the_task_once_more_and_ends() {
+    let reread: &[&str] = &["All of it was seen and passed.", "Say two\nThe file says two."];
+    for commands in [
+        &["git diff; sh test.sh"][..],
+        &["sh test.sh", "git diff HEAD"],
+        &["git --no-pager diff --color=always", "timeout 60 sh test.sh 2>&1"],
+        &["git add a.txt && git commit -qm two && git show", "sh test.sh"],
+        &["sh test.sh && git diff", "echo cache > new.log && rm new.log"],
+    ] {
+        let mut replies = vec![edit()];
+        replies.extend(commands.iter().map(|command| shell(command)));
+        replies.push(done(reread));
+        assert_eq!(gated(CHECK, replies.into()).await, Outcome::done("ok"), "{commands:?}");
+    }
+    // What checks leave behind undoes nothing.
+    let leaves = ["sh test.sh", "date +%N > left"];
+    let replies = json!([edit(), shell("git diff"), shell("sh test.sh"), shell("date +%N > left"), done(reread)]);
+    assert_eq!(gated(&leaves, replies).await, Outcome::done("ok"));
+}
+
+#[tokio::test]
+async fn only_results_in_the_present_state_count() {
+    let did_not_run = "`sh test.sh` did not run after the last change";
+    let hidden = "`sh test.sh` is not known to have passed: the exit code was not its own, at the top of the folder";
+    for (commands, missing) in [
+        (&["git diff; sh test.sh", "sed -i s/two/three/ a.txt"][..], did_not_run),
+        (&["git diff", "echo 'sh test.sh … git diff'"], did_not_run),
+        (&["git diff", "sh test.sh | tail"], hidden),
+        (&["git diff", "sh test.sh || true"], hidden),
+        (&["git diff", "cd sub && sh test.sh"], hidden),
+        (&["git diff", "sed -i s/two/three/ a.txt; sh test.sh"], "`sh test.sh` failed after the last change"),
+    ] {
+        let mut replies = vec![edit()];
+        replies.extend(commands.iter().map(|command| shell(command)));
+        replies.extend([done(&[]), done(&["Not ended yet", missing])]);
+        assert_eq!(gated(CHECK, replies.into()).await, unverified(missing), "{commands:?}");
+    }
+    // A summary of the diff is not the diff.
+    for part in ["git diff --stat", "git diff -- sub", "git diff | head -n 3"] {
+        let replies =
+            json!([edit(), shell("sh test.sh"), shell(part), done(&[]), done(&["Not ended yet", "-one\n+two"])]);
+        assert_eq!(gated(CHECK, replies).await, Outcome::done("ok"), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn without_checks_something_has_to_run_and_pass() {
+    let nothing = "no test, and nothing that shows the new behaviour, is known to have passed after the last change";
+    let replies = |command: &str| json!([edit(), shell(command), done(&[]), done(&["Not ended yet"])]);
+    assert_eq!(gated(&[], replies("sed -i s/x/y/ new.txt; echo tests pass; cat a.txt")).await, unverified(nothing));
+    assert_eq!(gated(&[], replies("sh test.sh | tail")).await, unverified(nothing));
+    assert_eq!(gated(&[], replies("sh test.sh")).await, Outcome::done("ok"));
+    let failed = replies("grep -q two a.txt; sh test.sh three; sh -c 'exit 3'");
+    assert_eq!(
+        gated(&[], failed).await,
+        unverified("`grep -q two a.txt; sh test.sh three; sh -c 'exit 3'` failed after the last change")
+    );
+    // Texts for people are not run.
+    let prose =
+        json!([call("write", json!({ "path": "docs/a.md", "text": "x" })), done(&[]), done(&["Not ended yet"])]);
+    assert_eq!(gated(&[], prose).await, Outcome::done("ok"));
+}
+
+#[tokio::test]
+async fn a_failing_test_and_done_in_one_reply_are_not_the_end() {
+    let bench = Bench::new(&[("a", "x")]);
+    let replies = json!([
+        { "calls": [
+            { "name": "shell", "arguments": { "command": "sh -c 'exit 1'" } },
+            { "name": "done", "arguments": { "summary": "early" } },
+        ] },
+        done(&["not ended: an earlier call of the same reply failed"]),
+    ]);
+    assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
+}
