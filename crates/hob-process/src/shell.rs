@@ -8,7 +8,7 @@
 //!   dies or a command has to be ended, the whole process group is killed, and the next command gets a new shell in the
 //!   same folder.
 //! - Caveats: background processes may write into the output of later commands. A process that left the group is not
-//!   found here: a caller that needs its end tags the environment, see [`TaggedProcesses`](crate::TaggedProcesses).
+//!   found here: a caller that needs its end tags the environment, see [`TaggedProcesses`].
 
 use std::{
     ffi::{OsStr, OsString},

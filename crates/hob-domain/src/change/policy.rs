@@ -357,7 +357,7 @@ mod tests {
                 assert_eq!(judged(&[&format!("!{path}")], &path, FileMode::File), 0, "{glob}: {path}");
             }
             let alikes = match glob.strip_prefix("**/") {
-                Some(name) if name.starts_with(['*', '.']) => vec![format!("{path}_")],
+                Some(name) if name.starts_with(['*', '.']) && !name.ends_with("/**") => vec![format!("{path}_")],
                 Some(_) => vec![path.replace("a/b/", "a/b/x"), path.replace("a/b/", "a/b-")],
                 None => vec![format!("docs/{path}"), format!("x{path}"), path.replace('/', "-") + "_"],
             };
