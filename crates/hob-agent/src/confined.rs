@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     AgentError, RunContext,
     egress::{EgressRules, Limits, RunEgress},
-    environment::of_child,
+    environment::{RUN_VARIABLE, of_child},
     home::Home,
 };
 
@@ -125,6 +125,15 @@ impl Confined {
     /// A child.
     pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Program {
         Program::inside(&self.plan, program, &self.environment)
+    }
+
+    /// The program of an agent, in the folder of its run.
+    pub(crate) fn agent(&self, program: impl AsRef<OsStr>, request: &RunRequest) -> Program {
+        self.program(program)
+            .dir(&request.folder)
+            .env("HOB_ISSUE", request.issue.to_string())
+            .env("HOB_REPOSITORY", request.repo.to_string())
+            .env(RUN_VARIABLE, request.run.as_str())
     }
 
     /// A shell that begins in `folder`.

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf};
 
-use crate::Captured;
+use crate::{Captured, quoted::quoted};
 
 /// The first and last byte of a marker: a control character that hardly any program writes.
 const SIGN: u8 = 0x1e;
@@ -27,11 +27,11 @@ impl EndMarker {
     /// command does to its own descriptors ends with the braces. `command` before `eval` keeps a plain sh alive if the
     /// text is not a valid script.
     pub(super) fn script(&self, command: &str) -> String {
-        let quoted = command.replace('\'', "'\\''");
+        let command = quoted(command);
         let secret = &self.secret;
         format!(
             "[ \"$_HOB\" ] || {{ exec 3>&1 2>&1; _HOB=1; }}\n\
-             {{ command eval '{quoted}'\n}} </dev/null >&3 2>&3 3>&-\n\
+             {{ command eval {command}\n}} </dev/null >&3 2>&3 3>&-\n\
              {{ printf '\\036{secret} %s %s\\036' \"$?\" \"$PWD\" >&3; }} 2>/dev/null\n"
         )
     }

@@ -28,11 +28,11 @@ struct ProcessTag {
 pub struct TaggedProcesses(Option<KillOnDrop>);
 
 impl TaggedProcesses {
-    /// Sets the variable `name` to `value` in `environment`, which has to become that of every child; `value` must be
-    /// used once only.
-    pub fn tag(environment: &mut Environment, name: &str, value: &str) -> Self {
-        environment.insert(name.into(), value.into());
-        Self::new(name, value)
+    /// Sets the variable `name` to a unique value in `environment`, which has to become that of every child.
+    pub fn tag_uniquely(environment: &mut Environment, name: &str) -> Self {
+        let value = format!("{:016x}", rand::random::<u64>());
+        environment.insert(name.into(), value.clone().into());
+        Self::new(name, &value)
     }
 
     /// The processes that have the variable `name` with `value`.

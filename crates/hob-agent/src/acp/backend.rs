@@ -19,7 +19,7 @@ use crate::{
     command::{cannot_run, is_there},
     confined::Confined,
     egress::EgressRules,
-    environment::{RUN_TAG, RUN_VARIABLE},
+    environment::RUN_TAG,
     native::{Speaks, investigate},
     report::{cancelled, first_line, misconfigured, needs_human, report, tail, unfinished},
 };
@@ -78,12 +78,8 @@ impl AgentBackend for AcpAgent {
         let egress = self.egress.open(context, request).await?;
         let (confined, _home) = Confined::of_run(context, request, &egress).await?;
         let mut confined = self.confined(confined, &context.environment).await;
-        let children =
-            TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
-        let program = confined.program(&self.program).args(&self.arguments).dir(&request.folder);
-        let program = program.env("HOB_ISSUE", request.issue.to_string());
-        let program = program.env("HOB_REPOSITORY", request.repo.to_string());
-        let program = program.env(RUN_VARIABLE, request.run.as_str());
+        let children = TaggedProcesses::tag_uniquely(&mut confined.environment, RUN_TAG);
+        let program = confined.agent(&self.program, request).args(&self.arguments);
         let (dialogue, input, output) =
             program.output_cap(self.settings.output_cap).talk().await.map_err(cannot_run)?;
         let (mut turn, end) = (Turn::default(), context.cancel.child_token());

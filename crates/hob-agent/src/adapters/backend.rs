@@ -32,7 +32,7 @@ use crate::{
     },
     confined::{Confined, in_folder},
     egress::{EgressRules, RunEgress},
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program, of_child},
+    environment::{ARGUMENT_MAX, RUN_TAG, find_program, of_child},
     home::Home,
     native::investigate,
     report::{cancelled, report},
@@ -173,13 +173,9 @@ impl AdapterAgent {
         let (price, is_measured) = (self.price, run.egress.measures());
         let mut program = run
             .confined
-            .program(run.program.clone())
+            .agent(&run.program, request)
             .args(&self.before)
             .args(plan.arguments)
-            .dir(&request.folder)
-            .env("HOB_ISSUE", request.issue.to_string())
-            .env("HOB_REPOSITORY", request.repo.to_string())
-            .env(RUN_VARIABLE, request.run.as_str())
             .tag(RUN_TAG, &run.home.path().display().to_string())
             .deadline(request.time)
             .output_cap(self.settings.output_cap)

@@ -14,7 +14,7 @@ use crate::{
     command::ResultLine,
     confined::Confined,
     egress::EgressRules,
-    environment::{ARGUMENT_MAX, RUN_TAG, RUN_VARIABLE, find_program},
+    environment::{ARGUMENT_MAX, RUN_TAG, find_program},
     native::{Speaks, investigate},
     report::{cancelled, permanent, report, tail, unfinished},
 };
@@ -67,7 +67,7 @@ impl CommandAgent {
     fn program(&self, request: &RunRequest, context: &RunContext, confined: &Confined) -> Result<Program, AgentError> {
         let (watcher, follower) = (context.clone(), context.clone());
         let program = confined
-            .program(&self.program)
+            .agent(&self.program, request)
             // The line that reports its end is for Hob, which shows the outcome in words.
             .watch(move |line| match ResultLine::read(line) {
                 Some(_report) => watcher.alive(),
@@ -79,10 +79,6 @@ impl CommandAgent {
                     follower.checklist(checklist);
                 }
             })
-            .dir(&request.folder)
-            .env("HOB_ISSUE", request.issue.to_string())
-            .env("HOB_REPOSITORY", request.repo.to_string())
-            .env(RUN_VARIABLE, request.run.as_str())
             .env("HOB_PURPOSE", purpose(request.purpose))
             .tag_uniquely(RUN_TAG)
             .deadline(request.time)

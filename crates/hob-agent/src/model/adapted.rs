@@ -7,10 +7,15 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use crate::model::ModelError;
+use bytes::Bytes;
+
+use crate::model::{
+    ModelError, ModelReply,
+    http::{Call, Collect, Http},
+};
 
 /// Tries of one request: as it is, and once more for each of the three refusals.
-pub(super) const TRIES: usize = 4;
+const TRIES: usize = 4;
 /// Tokens of a reply that are too few to work with: then the request has to become shorter.
 const CAP_LEAST: u32 = 1_024;
 /// The two names of the cap at interfaces compatible with OpenAI's.
@@ -57,8 +62,28 @@ impl Adapted {
         wanted.filter(|_| !self.lacks_effort.load(Relaxed))
     }
 
+    /// Sends `call` with what `made` says, the cap of the reply and the body, and once more after each refusal that changes these.
+    pub(super) async fn sent<C: Collect>(
+        &self,
+        http: &Http,
+        mut call: Call<'_>,
+        of: &str,
+        made: impl Fn() -> (u32, Bytes) + Send,
+    ) -> Result<ModelReply, ModelError> {
+        let mut tries_left = TRIES;
+        loop {
+            tries_left -= 1;
+            let (cap, body) = made();
+            call.body = body;
+            match http.stream::<C>(&call, of).await {
+                Err(error) if tries_left > 0 && self.learn(&error, cap) => {}
+                answered => return answered,
+            }
+        }
+    }
+
     /// Whether another try of a request that asked for at most `cap` tokens can help.
-    pub(super) fn learn(&self, error: &ModelError, cap: u32) -> bool {
+    fn learn(&self, error: &ModelError, cap: u32) -> bool {
         let message = match error {
             ModelError::TooLong(message) | ModelError::Status { status: 400 | 422, message, .. } => {
                 message.to_lowercase()

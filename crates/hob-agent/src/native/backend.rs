@@ -216,8 +216,7 @@ impl NativeAgent {
         confined.environment.insert(RUN_VARIABLE.into(), request.run.as_str().into());
         quiet(&mut confined.environment);
         // Declared before the shell, and so dropped after it: processes killed with its group need not be searched for.
-        let children =
-            TaggedProcesses::tag(&mut confined.environment, RUN_TAG, &format!("{:016x}", rand::random::<u64>()));
+        let children = TaggedProcesses::tag_uniquely(&mut confined.environment, RUN_TAG);
         let mut guard =
             Guard::new(&self.settings, request, context.approval.clone()).map_err(AgentError::misconfigured)?;
         let toolset = self.toolset(&confined, context).await?;

@@ -1,12 +1,13 @@
 //! Money that an attempt may spend before its ledger is written again.
 //!
 //! # Guarantees
-//! No request to a model is sent that could take the bill beyond what its ledger allows the holder to reach. So a worker that
-//! takes over on another machine, which has no session of the dead one, counts at least what was spent.
+//! No request of a metered agent is sent that could take the bill beyond what its ledger allows the holder to reach. So a worker
+//! that takes over on another machine, which has no session of the dead one, counts at least what these cost.
 //!
 //! # Caveats
 //! It counts more than that: up to a part of the attempt's budget, and what was reserved. Where an agent's requests are not metered,
-//! nothing is allowed ahead, and what it spent since the last heartbeat is lost with its machine.
+//! nothing is allowed ahead, and what it spent since the last heartbeat is lost with its machine; so is the router's question to
+//! `routing.model`.
 
 use hob_agent::Advance;
 use hob_domain::{Allowance, Note, Spend};

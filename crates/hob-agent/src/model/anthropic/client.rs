@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
-    adapted::{Adapted, TRIES},
+    adapted::Adapted,
     anthropic::{collect::Collected, thinking::Thinking},
     call_ids::plain_id,
     http::{Call, Http, headers},
@@ -121,15 +121,8 @@ impl ModelClient for Anthropic {
             headers.insert("anthropic-beta", beta);
         }
         let (api, funds, url) = (Api::Anthropic, request.funds, self.url.clone());
-        let mut call = Call { api, funds, url, headers, body: self.body(request), key: self.key.clone() };
-        for _ in 1..TRIES {
-            let cap = self.cap(request);
-            match self.http.stream::<Collected>(&call, &self.of).await {
-                Err(error) if self.adapted.learn(&error, cap) => call.body = self.body(request),
-                answered => return answered,
-            }
-        }
-        self.http.stream::<Collected>(&call, &self.of).await
+        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone() };
+        self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
 }
 

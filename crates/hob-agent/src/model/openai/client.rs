@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::model::{
     Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
-    adapted::{Adapted, TRIES},
+    adapted::Adapted,
     call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
@@ -83,15 +83,8 @@ impl ModelClient for OpenAi {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
         let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
-        let mut call = Call { api, funds, url, headers, body: self.body(request), key: self.key.clone() };
-        for _ in 1..TRIES {
-            let cap = self.cap(request);
-            match self.http.stream::<Collected>(&call, &self.of).await {
-                Err(error) if self.adapted.learn(&error, cap) => call.body = self.body(request),
-                answered => return answered,
-            }
-        }
-        self.http.stream::<Collected>(&call, &self.of).await
+        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone() };
+        self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use hob_process::TaggedProcesses;
+use hob_process::{TaggedProcesses, quoted};
 use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
@@ -179,16 +179,15 @@ impl Job {
 impl Begun {
     /// The text that starts `command`, for the run's shell. It prints the number of the process.
     pub(super) fn script(&self, command: &str, takes_input: bool) -> String {
-        let quote = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        let path = |ending: &str| quote(&self.files.path(ending).display().to_string());
+        let path = |ending: &str| quoted(&self.files.path(ending).display().to_string());
         let (log, out, exit, input, done) = (path("log"), path("out"), path("exit"), path("in"), path("done"));
         let (made, from) = if takes_input {
             (format!("{out} {input}"), format!("<>{input}"))
         } else {
             (out.clone(), "</dev/null".to_owned())
         };
-        let leaves = quote(&format!("echo $? >{exit}"));
-        let command = quote(command);
+        let leaves = quoted(&format!("echo $? >{exit}"));
+        let command = quoted(command);
         format!(
             "_hob_log={log}; mkfifo {made} && : >{log} && {{ ( ulimit -c 0; ulimit -f {LOG_MAX}; cat <{out} >{log}; : >{done} ) 2>/dev/null & \
              ( trap {leaves} EXIT; eval {command} ) {from} >{out} 2>&1 & echo $!; }}"

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::Path, time::Duration};
 
 use hob_config::Impact;
-use hob_process::{CommandEnd, CommandLimits, Exit, Finished, Ran};
+use hob_process::{CommandEnd, CommandLimits, Exit, Finished, Ran, quoted};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -249,7 +249,7 @@ impl Shell {
 
 /// The command in a folder, which it leaves again.
 fn in_folder(folder: &str, command: &str) -> String {
-    format!("(cd '{}' && {{\n{command}\n}})", folder.replace('\'', "'\\''"))
+    format!("(cd {} && {{\n{command}\n}})", quoted(folder))
 }
 
 /// Checks whether the shell can parse a command that may not be closed; returns its message if it cannot. Otherwise it

@@ -122,7 +122,7 @@ fn line_of(words: &[String]) -> String {
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+');
     match word.is_empty() || !word.chars().all(is_plain) {
-        true => format!("'{}'", word.replace('\'', "'\\''")),
+        true => hob_process::quoted(word),
         false => word.to_owned(),
     }
 }
