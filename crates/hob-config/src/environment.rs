@@ -15,7 +15,7 @@ use crate::{
 
 /// What a child may inherit: the paths of programs and the home, the language, the time zone, and the addresses of
 /// proxies and certificates. Nothing that contains a secret.
-const INHERITED: [&str; 25] = [
+const INHERITED: &[&str] = &[
     "PATH",
     "HOME",
     "USER",
@@ -54,7 +54,7 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
 /// of its own; one elsewhere, as in most images, has been named already.
 fn inherited(value: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {
     let given = |name: &'static str| Some((OsString::from(name), value(name)?));
-    let mut environment: BTreeMap<_, _> = INHERITED.into_iter().filter_map(given).collect();
+    let mut environment: BTreeMap<_, _> = INHERITED.iter().copied().filter_map(given).collect();
     let of_home = toolchains(environment.get(OsStr::new("HOME")));
     let named = of_home.filter_map(|(folder, variable)| Some((variable?.into(), folder.into())));
     let found: Vec<(OsString, OsString)> = named.chain(toolchain_variables().filter_map(given)).collect();
