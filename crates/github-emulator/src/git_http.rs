@@ -28,7 +28,7 @@ use tokio::{
 
 use super::{
     branch_guard::{Source, Tip, binding, forbids, mover},
-    envelope::sign_in,
+    envelope::{http_date, sign_in},
     forge::{Forge, LoggedRequest},
     git::{Command, RefMove, feed, packet, parse_commands, program, refuse, spawn},
     large_files::hooks,
@@ -469,10 +469,13 @@ fn answer(head: &[u8], body: Body) -> Response {
 }
 
 fn finish(forge: &Forge, request: &Parts, target: &Target, answer: std::io::Result<Response>) -> Response {
-    let response = answer.unwrap_or_else(|error| {
+    let mut response = answer.unwrap_or_else(|error| {
         tracing::error!(%error, "git over HTTP failed: {error}");
         plain(StatusCode::INTERNAL_SERVER_ERROR, "git failed")
     });
+    if let Ok(date) = HeaderValue::from_str(&http_date(forge.now())) {
+        response.headers_mut().insert(header::DATE, date);
+    }
     let path = request.uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let (method, status) = (request.method.to_string(), response.status().as_u16());
     forge.note(LoggedRequest { method, path, status, login: target.login.clone(), counted: false });

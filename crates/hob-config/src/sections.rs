@@ -71,6 +71,8 @@ pub struct ForgeSettings {
     pub writes_per_minute: u32,
     /// Writes within an hour; 0 means not limited.
     pub writes_per_hour: u32,
+    /// Pushes of ledgers to a repository within a minute; 0 means none at all.
+    pub pushes_per_minute: u32,
     /// Deadline of a call.
     #[serde(with = "duration")]
     pub timeout: Duration,

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission, pages::all, permitted::GRAPHQL,
-    purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait,
+    purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait, window::Window,
 };
 
 /// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
@@ -40,6 +40,8 @@ pub struct Forge {
 pub(super) struct KnownRepository {
     /// The record as it was last read or written.
     pub(super) entry: Option<RepositoryEntry>,
+    /// The pushes of ledgers in the last minute.
+    pub(super) pushes: Option<Window>,
     /// When it was last found to be another worker's write.
     pub(super) others_wrote: Option<Timestamp>,
     /// When each permission to see checks, or to set a status, was last found missing.

@@ -32,6 +32,7 @@ use crate::{
     cache::{Cache, Cached},
     live_permitted::LiveList,
     purpose::Purpose,
+    pushes::Pushes,
     rates::resource_of,
     reply::{Links, Reply, decode},
     throttle::WriteTurn,
@@ -75,6 +76,7 @@ pub struct Connection {
     pub(super) writer: OnceLock<Login>,
     access: Access,
     pub(super) cache: Cache,
+    pub(super) pushes: Pushes,
     /// Whether the last answers were two 401s in a row; the next 401 is then believed at once.
     unauthorized: AtomicBool,
     /// Objects that the forge's GraphQL lacks; these are read over REST.
@@ -150,12 +152,17 @@ impl Connection {
             writer: OnceLock::new(),
             access,
             cache: Cache::default(),
+            pushes: Pushes::default(),
             unauthorized: AtomicBool::default(),
             lacking: Mutex::default(),
             reads: AtomicU64::default(),
             unchanged: AtomicU64::default(),
             writes: AtomicU64::default(),
         })
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.access
     }
 
     /// The secrets that this process knows, including the connection's own tokens.

@@ -24,7 +24,7 @@ use crate::{
     client::REF_SPACE,
     lease::Holding,
     purpose::Share,
-    refs::{Move, ObjectWire, RefWire, delete_ref, move_ref, read_ref, write_commit},
+    refs::{ObjectWire, RefWire, Step, advance, delete_ref, move_ref, read_ref},
     tips::issue_number,
 };
 
@@ -342,15 +342,18 @@ impl Ledger<'_> {
         share: Share,
     ) -> Result<Holding, ForgeError> {
         let issue = record.issue;
-        let commit =
-            write_commit(self.forge, from, tree, &record.to_message(sentence)?, "write the ledger's commit", share)
-                .await?;
-        let holding = Holding { tip: commit, tree: tree.clone(), record };
-        let what = format!("move the ledger of issue {issue}");
-        match move_ref(self.forge, &format!("issues/{issue}"), from, &holding.tip, &what, share).await? {
-            Move::Made => Ok(holding),
+        let step = Step {
+            name: &format!("issues/{issue}"),
+            from,
+            tree,
+            message: &record.to_message(sentence)?,
+            write: "write the ledger's commit",
+            advance: &format!("move the ledger of issue {issue}"),
+        };
+        match advance(self.forge, step, share).await? {
+            Some(tip) => Ok(Holding { tip, tree: tree.clone(), record }),
             // Another writer moved it, with at least this generation. The holder of the lease finds out which.
-            Move::Lost => Err(Lost { tip: holding.record.generation }.into()),
+            None => Err(Lost { tip: record.generation }.into()),
         }
     }
 }

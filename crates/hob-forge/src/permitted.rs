@@ -193,6 +193,12 @@ fn is_of_a_repository(method: &Method, parts: &[&str], body: Option<&Value>) -> 
     makes_ledgers && WRITES.iter().any(is_it)
 }
 
+/// Whether a ref with this full name may be moved by a push of ledgers.
+pub(super) fn is_own_ref(name: &str) -> bool {
+    let parts = name.strip_prefix("refs/").and_then(parts_of);
+    parts.is_some_and(|parts| is_of_a_ledger(&parts))
+}
+
 /// Whether a ref's name, without `refs/`, is one of those that Hob keeps: of an issue, of the repository, or the one that `hob
 /// doctor` tries.
 fn is_of_a_ledger(name: &[&str]) -> bool {

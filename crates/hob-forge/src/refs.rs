@@ -19,6 +19,7 @@ use crate::{
     TokenPermission::{ContentsRead, ContentsWrite},
     client::REF_SPACE,
     purpose::Share,
+    ref_push::{LedgerCommit, Update},
 };
 
 /// The most consecutive refusals of a move although the ref is where it was read. If a forge refuses one move in five
@@ -52,18 +53,74 @@ pub(super) enum Move {
     Lost,
 }
 
-/// Writes a commit of a ledger with the parent `from`.
-pub(super) async fn write_commit(
-    forge: &Forge,
-    from: Option<&Sha>,
-    tree: &Sha,
-    message: &str,
-    what: &str,
-    share: Share,
-) -> Result<Sha, ForgeError> {
-    let parents: Vec<_> = from.into_iter().collect();
-    let commit = json!({ "message": message, "tree": tree, "parents": parents });
-    let (path, purpose) = (forge.path("/git/commits"), ContentsWrite.to(what).with(share));
+/// The next commit of a ledger.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step<'a> {
+    /// The ref's name below the ledger's prefix.
+    pub(super) name: &'a str,
+    /// Where the ref was read: the commit's parent.
+    pub(super) from: Option<&'a Sha>,
+    pub(super) tree: &'a Sha,
+    pub(super) message: &'a str,
+    /// Completes "asked to …" for the commit, and for the move.
+    pub(super) write: &'a str,
+    pub(super) advance: &'a str,
+}
+
+/// Writes a ledger's next commit and moves its ref there, in one push or over the API. `None` if another writer was faster.
+///
+/// # Errors
+/// As for [`move_ref`].
+pub(super) async fn advance(forge: &Forge, step: Step<'_>, share: Share) -> Result<Option<Sha>, ForgeError> {
+    let refused = match push(forge, step, share).await? {
+        Pushed::To(commit) => return Ok(Some(commit)),
+        Pushed::Lost => return Ok(None),
+        Pushed::Not(refused) => refused,
+    };
+    let commit = write_commit(forge, step, share).await?;
+    let moved = move_ref(forge, step.name, step.from, &commit, step.advance, share).await?;
+    if let (Move::Made, Some(refused)) = (moved, refused) {
+        // The ref was where it was read, so no race was the reason.
+        forge.give_up_pushes(&refused);
+    }
+    Ok((moved == Move::Made).then_some(commit))
+}
+
+enum Pushed {
+    To(Sha),
+    Lost,
+    /// It was not tried, or refused for this reason, and the ref seems to be where it was read.
+    Not(Option<ForgeError>),
+}
+
+async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, ForgeError> {
+    if !forge.may_push(share) {
+        return Ok(Pushed::Not(None));
+    }
+    let redaction = forge.connection().secrets().redaction();
+    let commit = LedgerCommit::new(step.from, step.tree, &redaction.text(step.message), forge.now());
+    let Some(commit) = commit else { return Ok(Pushed::Not(None)) };
+    let name = format!("refs/{REF_SPACE}{}", step.name);
+    let update = Update { name: &name, from: step.from, to: &commit };
+    let error = match forge.push(&[update], ContentsWrite.to(step.advance).with(share)).await {
+        Ok(()) => return Ok(Pushed::To(commit.sha)),
+        Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
+        Err(error) => error,
+    };
+    match read_ref(forge, step.name, "look where the ledger's ref is").await? {
+        Some(tip) if tip == commit.sha => Ok(Pushed::To(tip)),
+        Some(tip) if Some(&tip) != step.from => Ok(Pushed::Lost),
+        // A push that was cut off may still take effect, so its caller decides again.
+        _unmoved if error.outcome_is_unknown() => Err(error),
+        _unmoved => Ok(Pushed::Not(Some(error))),
+    }
+}
+
+/// Writes a commit of a ledger.
+async fn write_commit(forge: &Forge, step: Step<'_>, share: Share) -> Result<Sha, ForgeError> {
+    let parents: Vec<_> = step.from.into_iter().collect();
+    let commit = json!({ "message": step.message, "tree": step.tree, "parents": parents });
+    let (path, purpose) = (forge.path("/git/commits"), ContentsWrite.to(step.write).with(share));
     let mut tried = 0;
     loop {
         let error = match forge.write::<ObjectWire>(Method::POST, &path, &commit, purpose).await {

@@ -23,7 +23,7 @@ use crate::{
     fresh_nonce,
     ledger::CommitWire,
     purpose::Share,
-    refs::{Move, move_ref, read_ref, write_commit},
+    refs::{Step, advance, read_ref},
 };
 
 /// Rounds that a worker may lose before it gives up for now.
@@ -159,22 +159,25 @@ impl RepositoryLedger<'_> {
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
-        let (from, message) = (before.map(|entry| &entry.commit), record.to_message(sentence)?);
-        let commit =
-            write_commit(self.forge, from, tree, &message, "write the repository's ledger", Share::Common).await?;
-        let entry = RepositoryEntry { commit, record };
-        match move_ref(self.forge, "repository", from, &entry.commit, "move the repository's ledger", Share::Common)
-            .await
-        {
-            Ok(Move::Made) => {}
+        let step = Step {
+            name: "repository",
+            from: before.map(|entry| &entry.commit),
+            tree,
+            message: &record.to_message(sentence)?,
+            write: "write the repository's ledger",
+            advance: "move the repository's ledger",
+        };
+        match advance(self.forge, step, Share::Common).await {
+            Ok(Some(commit)) => {
+                self.remember(Some(RepositoryEntry { commit, record }));
+                Ok(true)
+            }
             // Or it was deleted by hand: the next round creates it again.
-            Ok(Move::Lost) => return Ok(false),
+            Ok(None) => Ok(false),
             // The ref has not moved, but still may: the next round reads it first.
-            Err(error) if error.outcome_is_unknown() => return Ok(false),
-            Err(error) => return Err(error),
+            Err(error) if error.outcome_is_unknown() => Ok(false),
+            Err(error) => Err(error),
         }
-        self.remember(Some(entry));
-        Ok(true)
     }
 
     /// Reads the ref and its record.

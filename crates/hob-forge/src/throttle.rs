@@ -15,7 +15,7 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use hob_config::ForgeSettings;
 use tokio::{
     sync::MutexGuard,
-    time::{Instant, timeout_at},
+    time::{Instant, error::Elapsed, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -79,15 +79,31 @@ impl Throttle {
             drop(turn);
             wait_for_turn(wait).await;
         };
-        if let Some(pace) = &self.pace {
-            let paced = self.skip_spacing.run_until_cancelled(pace.until_ready());
-            if timeout_at(ends, paced).await.is_err() {
-                return Err(patience);
-            }
-        }
+        self.pace(ends).await.map_err(|_late| patience)?;
         let now = Instant::now();
         turn.iter_mut().for_each(|window| window.count(now));
         Ok(turn)
+    }
+
+    /// Waits for a turn to push, which is spaced like a write and counts as none, at most for `patience`.
+    ///
+    /// # Errors
+    /// The time that was waited, if that was too short.
+    pub(super) async fn push_turn(&self, patience: Duration) -> Result<WriteTurn<'_>, Duration> {
+        let ends = Instant::now() + patience;
+        let turn = timeout_at(ends, self.turns.lock()).await.map_err(|_late| patience)?;
+        self.pace(ends).await.map_err(|_late| patience)?;
+        Ok(turn)
+    }
+
+    /// Whether writes are spaced and counted.
+    pub(super) fn counts(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    async fn pace(&self, ends: Instant) -> Result<(), Elapsed> {
+        let Some(pace) = &self.pace else { return Ok(()) };
+        timeout_at(ends, self.skip_spacing.run_until_cancelled(pace.until_ready())).await.map(drop)
     }
 
     /// How long until the longest window has room for this many more writes.

@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, Timestamp};
 use hob_text::{KnownSecrets, value_without_tokens};
@@ -179,6 +180,20 @@ impl Transport {
         turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
     }
 
+    /// Waits for a turn to push.
+    ///
+    /// # Errors
+    /// [`ForgeError::Limited`] if the wait would exceed `forge.patience`.
+    pub(super) async fn push_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
+        let turn = self.throttle.push_turn(self.settings.patience).await;
+        turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
+    }
+
+    /// Whether writes are spaced and counted.
+    pub(super) fn counts(&self) -> bool {
+        self.throttle.counts()
+    }
+
     /// How long until this many more writes fit into the longest configured window.
     pub(super) async fn wait_for_writes(&self, writes: usize) -> Duration {
         self.throttle.wait_for(writes).await
@@ -224,6 +239,37 @@ impl Transport {
         }
         let request =
             self.octocrab.build_request(builder, body.as_deref()).map_err(|error| unreachable(what, error))?;
+        let reply = self.carry_out(request, what).await?;
+        if let Some(list) = self.live_list().filter(|_| reply.status.is_success()) {
+            list.note(&reply.body);
+        }
+        Ok(reply)
+    }
+
+    /// One push to a repository's `address` on the git server, and its whole answer. The caller has removed secrets from what
+    /// it pushes.
+    pub(super) async fn push(
+        &self,
+        address: &str,
+        body: Vec<u8>,
+        token: &SecretString,
+        what: &str,
+    ) -> Result<Reply, ForgeError> {
+        let credentials = STANDARD.encode(format!("x-access-token:{}", token.expose_secret()));
+        let mut basic =
+            HeaderValue::try_from(format!("Basic {credentials}")).map_err(|_invalid| ForgeError::Unauthorized)?;
+        basic.set_sensitive(true);
+        let request = http::Request::post(format!("{address}/git-receive-pack"))
+            .header(header::CONTENT_TYPE, "application/x-git-receive-pack-request")
+            .header(header::ACCEPT, "application/x-git-receive-pack-result")
+            .header(header::AUTHORIZATION, basic)
+            .body(octocrab::OctoBody::from(body));
+        let request = request.map_err(|error| unreachable(what, error))?;
+        self.carry_out(request, what).instrument(tracing::error_span!("forge_push")).await
+    }
+
+    /// Sends a request; its whole answer in time. Its date sets the clock.
+    async fn carry_out(&self, request: http::Request<octocrab::OctoBody>, what: &str) -> Result<Reply, ForgeError> {
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
             let (parts, body) = answer.into_parts();
@@ -242,9 +288,6 @@ impl Transport {
         tracing::debug!(status = reply.status.as_u16(), duration_ms, "answered");
         if let Some(date) = reply.text(header::DATE.as_str()) {
             self.clock.set(date);
-        }
-        if let Some(list) = self.live_list().filter(|_| reply.status.is_success()) {
-            list.note(&reply.body);
         }
         Ok(reply)
     }

@@ -122,6 +122,7 @@ impl Worker {
     /// If the forge's address is invalid or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
         Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
+        parts.forge.push_ledgers_to(&parts.server_url);
         // The connection's secrets are the process's; those that agents get are added to them.
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());

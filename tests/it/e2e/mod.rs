@@ -45,6 +45,7 @@ mod json;
 mod kept;
 mod labels;
 mod leases;
+mod ledger_pushes;
 mod left_out;
 mod logging;
 mod long_lists;

@@ -1,0 +1,210 @@
+//! The request and the report of a push that moves ledgers' refs to commits that Hob makes itself: git's own protocol in one
+//! exchange, without a git process and without a folder.
+//!
+//! # Flow
+//! [`LedgerCommit::new`] makes the commit, [`request`] the updates and the pack that holds it, [`refusal`] reads the report. The commit's
+//! tree and its parent are on the server, so the pack needs nothing else.
+//!
+//! # Guarantees
+//! Each update names the commit that the ref must be at: the server moves it from there or not at all.
+//!
+//! # Assumptions
+//! The server's state is known from the API, so the refs are not listed first. What GitHub runs for a push over HTTP reads the
+//! updates and the pack, and lists refs only for a request that asks for it (`docs/design/github.md`, `ref.push`).
+
+use std::io::Write;
+
+use flate2::{Compression, write::ZlibEncoder};
+use hob_domain::{Sha, Timestamp};
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+
+/// What the request asks for. Nothing is sent beside the report, and several refs move together or not at all.
+const CAPABILITIES: &str = concat!("report-status atomic agent=hob/", env!("CARGO_PKG_VERSION"));
+/// A ref that does not exist.
+const NOTHING: &str = "0000000000000000000000000000000000000000";
+/// The longest payload of a packet, in bytes.
+const PACKET_MAX: usize = 65_516;
+/// The type of an object in a pack.
+const COMMIT: u8 = 1;
+
+/// The author of the ledgers' commits. Each record names the worker.
+const AUTHOR: &str = "Hob <hob@localhost>";
+
+/// A commit that is not on the server yet.
+#[derive(Debug)]
+pub(super) struct LedgerCommit {
+    pub(super) sha: Sha,
+    content: Vec<u8>,
+}
+
+impl LedgerCommit {
+    /// A commit with this message after `parent`. `None` if an id is not one of SHA-1.
+    pub(super) fn new(parent: Option<&Sha>, tree: &Sha, message: &str, at: Timestamp) -> Option<Self> {
+        let is_known = |sha: &Sha| sha.as_str().len() == NOTHING.len() && sha.as_str().bytes().all(is_hexadecimal);
+        if !is_known(tree) || !parent.is_none_or(is_known) {
+            return None;
+        }
+        let parent = parent.map(|parent| format!("parent {parent}\n")).unwrap_or_default();
+        let by = format!("{AUTHOR} {} +0000", at.timestamp());
+        let content = format!("tree {tree}\n{parent}author {by}\ncommitter {by}\n\n{message}").into_bytes();
+        let sha = hexadecimal(&sha1(&[format!("commit {}\0", content.len()).as_bytes(), &content].concat()));
+        Some(Self { sha: Sha(sha), content })
+    }
+}
+
+/// A ref that is to move from where it was read to a new commit.
+#[derive(Debug)]
+pub(super) struct Update<'a> {
+    /// Its full name.
+    pub(super) name: &'a str,
+    pub(super) from: Option<&'a Sha>,
+    pub(super) to: &'a LedgerCommit,
+}
+
+/// The body of a push.
+///
+/// # Errors
+/// Those of the compression, which writes to memory.
+pub(super) fn request(updates: &[Update<'_>]) -> std::io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    for (index, Update { name, from, to }) in updates.iter().enumerate() {
+        let from = from.map_or(NOTHING, Sha::as_str);
+        let capabilities = if index == 0 { format!("\0{CAPABILITIES}") } else { String::new() };
+        let line = format!("{from} {} {name}{capabilities}", to.sha);
+        write!(body, "{:04x}{line}", line.len() + 4)?;
+    }
+    body.extend_from_slice(b"0000");
+    body.extend(pack(updates.iter().map(|update| update.to))?);
+    Ok(body)
+}
+
+/// A pack of these commits. <https://git-scm.com/docs/gitformat-pack>
+fn pack<'a>(commits: impl ExactSizeIterator<Item = &'a LedgerCommit>) -> std::io::Result<Vec<u8>> {
+    let count = u32::try_from(commits.len()).map_err(std::io::Error::other)?;
+    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+    for commit in commits {
+        // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
+        let mut rest = commit.content.len() >> 4;
+        let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
+        while rest > 0 {
+            pack.push(byte | 0x80);
+            byte = (rest & 0x7f) as u8;
+            rest >>= 7;
+        }
+        pack.push(byte);
+        let mut compressed = ZlibEncoder::new(pack, Compression::default());
+        compressed.write_all(&commit.content)?;
+        pack = compressed.finish()?;
+    }
+    let sum = sha1(&pack);
+    pack.extend(sum);
+    Ok(pack)
+}
+
+/// What a report says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// All refs moved.
+    Done,
+    /// None did, for this reason.
+    Refused(String),
+}
+
+/// The report about these refs. `None` if it is not one.
+pub(super) fn report(body: &[u8], updates: &[Update<'_>]) -> Option<Report> {
+    let mut lines = packets(body)?.into_iter();
+    match lines.next()?.strip_prefix("unpack ")? {
+        "ok" => {}
+        reason => return Some(Report::Refused(reason.to_owned())),
+    }
+    let (mut moved, mut refused) = (Vec::new(), None);
+    for line in lines {
+        match line.split_once(' ')? {
+            ("ok", name) => moved.push(name.to_owned()),
+            ("ng", reason) => {
+                let (_name, reason) = reason.split_once(' ')?;
+                refused.get_or_insert_with(|| reason.to_owned());
+            }
+            _other => return None,
+        }
+    }
+    match refused {
+        Some(reason) => Some(Report::Refused(reason)),
+        None if updates.iter().all(|update| moved.iter().any(|name| name == update.name)) => Some(Report::Done),
+        None => None,
+    }
+}
+
+/// The packets before the first flush, as text without the end of their lines. `None` if that is not what the bytes are.
+fn packets(mut body: &[u8]) -> Option<Vec<String>> {
+    let mut lines = Vec::new();
+    loop {
+        let (length, rest) = body.split_at_checked(4)?;
+        let length = usize::from_str_radix(std::str::from_utf8(length).ok()?, 16).ok()?;
+        if length == 0 {
+            return Some(lines);
+        }
+        let (line, rest) = rest.split_at_checked(length.checked_sub(4).filter(|length| *length <= PACKET_MAX)?)?;
+        lines.push(String::from_utf8_lossy(line).trim_end_matches('\n').to_owned());
+        body = rest;
+    }
+}
+
+fn sha1(bytes: &[u8]) -> Vec<u8> {
+    digest(&SHA1_FOR_LEGACY_USE_ONLY, bytes).as_ref().to_vec()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn is_hexadecimal(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'f')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+    fn commit() -> LedgerCommit {
+        let at = Timestamp::from_timestamp(1_700_000_000, 0).unwrap();
+        LedgerCommit::new(None, &Sha(EMPTY_TREE.to_owned()), "began\n\n{}\n", at).unwrap()
+    }
+
+    fn said(report_of: &str) -> Option<Report> {
+        let (name, to) = ("refs/hob/issues/7", commit());
+        report(report_of.as_bytes(), &[Update { name, from: None, to: &to }])
+    }
+
+    /// The id is what `git hash-object -t commit` prints for the same bytes.
+    #[test]
+    fn a_commit_has_the_id_that_git_gives_it() {
+        assert_eq!(commit().sha.as_str(), "1957a7d2e6cb2859485d0688f2f2f765dead2d65");
+        let long = Sha("0".repeat(64));
+        assert!(LedgerCommit::new(Some(&long), &Sha(EMPTY_TREE.to_owned()), "x", Timestamp::default()).is_none());
+        assert!(LedgerCommit::new(None, &Sha("x".repeat(40)), "x", Timestamp::default()).is_none());
+    }
+
+    #[test]
+    fn a_report_is_done_only_if_each_ref_moved() {
+        assert_eq!(said("000eunpack ok\n0019ok refs/hob/issues/7\n0000"), Some(Report::Done));
+        let stale = "000eunpack ok\n002eng refs/hob/issues/7 failed to update ref\n0000";
+        assert_eq!(said(stale), Some(Report::Refused("failed to update ref".to_owned())));
+        let missing = "001bunpack missing objects\n0000";
+        assert_eq!(said(missing), Some(Report::Refused("missing objects".to_owned())));
+        // Another ref, no ref, no end, and what is no report.
+        for not in [
+            "000eunpack ok\n0019ok refs/hob/issues/8\n0000",
+            "000eunpack ok\n0000",
+            "000eunpack ok\n",
+            "0000",
+            "<html>",
+            "zzzz",
+            "0003",
+        ] {
+            assert_eq!(said(not), None, "{not}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Ledgers that move by push: one exchange a step, the same guarantees, and the API where the git server does not take it.
+
+use github_emulator::{Fault, What, When};
+use hob_domain::{IssueNumber, RepositoryRecord, Transition};
+use hob_forge::{Access, Forge, ForgeError, HeldLease};
+
+use crate::harness::{World, claim};
+
+const PUSHES: &str = "/acme/site.git/git-receive-pack";
+
+/// A client whose ledgers move by push.
+fn pushing(world: &World) -> Forge {
+    let forge = world.bot(Access::ReadWrite);
+    forge.push_ledgers_to(&world.forge.server_url());
+    forge
+}
+
+async fn claimed(world: &World, forge: &Forge, name: &str, issue: u64) -> Result<HeldLease, ForgeError> {
+    let base = forge.repository().base_branch().await.unwrap();
+    let claimant = world.claimant(name);
+    forge.ledger().acquire(IssueNumber(issue), None, &claimant, &base.tree, claim("Make done.txt")).await
+}
+
+async fn let_go(forge: &Forge, lease: &HeldLease) {
+    forge.ledger().release_with(lease, Transition::Requeue { reason: "let go".to_owned() }).await.unwrap();
+}
+
+/// A worker finds nothing amiss in what was left.
+async fn work_on(world: World) {
+    world.run().await;
+    assert_eq!(world.labels(1).await, ["code", "in-review"], "{:?}", world.failures());
+    world.finish().await;
+}
+
+/// How many pushes the forge was sent, and how many writes to the API's git objects and refs.
+fn exchanges(world: &World) -> (usize, usize) {
+    let requests = world.forge.requests();
+    let sent = requests.iter().filter(|request| request.method == "POST" || request.method == "PATCH");
+    let (pushes, calls): (Vec<_>, Vec<_>) = sent.partition(|request| request.path.ends_with("/git-receive-pack"));
+    (pushes.len(), calls.iter().filter(|request| request.path.contains("/git/")).count())
+}
+
+#[tokio::test]
+async fn each_step_is_one_push_and_the_history_is_as_over_the_api() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let forge = pushing(&world);
+    let lease = claimed(&world, &forge, "w", issue).await.unwrap();
+    forge.ledger().renew(&lease).await.unwrap();
+    let_go(&forge, &lease).await;
+    assert_eq!(exchanges(&world), (3, 0));
+    let told = world.history(issue).await;
+    assert_eq!((told.len(), told[1].as_str()), (2, "requeued: let go"), "{told:?}");
+    work_on(world).await;
+}
+
+#[tokio::test]
+async fn of_two_that_push_from_one_tip_one_moves_it() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (first, second) = (pushing(&world), pushing(&world));
+    let lease = claimed(&world, &first, "first", issue).await.unwrap();
+    assert!(matches!(claimed(&world, &second, "second", issue).await, Err(ForgeError::Lost(_))));
+    assert_eq!(exchanges(&world), (2, 0));
+    let_go(&first, &lease).await;
+    work_on(world).await;
+}
+
+#[tokio::test]
+async fn a_server_that_takes_no_push_is_not_asked_again_for_a_while() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let refused = What::Answer { status: 403, headers: [].into(), message: "no".to_owned() };
+    world.forge.inject(Fault { method: None, path: PUSHES.to_owned(), login: None, when: When::Always, what: refused });
+    let forge = pushing(&world);
+    let lease = claimed(&world, &forge, "w", issue).await.unwrap();
+    forge.ledger().renew(&lease).await.unwrap();
+    let_go(&forge, &lease).await;
+    assert_eq!(exchanges(&world), (1, 6));
+    work_on(world).await;
+}
+
+#[tokio::test]
+async fn a_push_whose_answer_is_lost_is_recognized_and_one_that_is_lost_is_made_again() {
+    for (what, pushes, calls) in [(What::DropAfter, 1, 0), (What::DropBefore, 1, 2)] {
+        let world = World::fixing().start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        let forge = pushing(&world);
+        let lease = claimed(&world, &forge, "w", issue).await.unwrap();
+        let (before, _) = exchanges(&world);
+        world.forge.inject(Fault { method: None, path: PUSHES.to_owned(), login: None, when: When::First(1), what });
+        forge.ledger().renew(&lease).await.unwrap();
+        let (after, over_api) = exchanges(&world);
+        assert_eq!((after - before, over_api), (pushes, calls));
+        let_go(&forge, &lease).await;
+        work_on(world).await;
+    }
+}
+
+#[tokio::test]
+async fn the_repositorys_ledger_moves_by_push_too() {
+    let world = World::fixing().start().await;
+    let forge = pushing(&world);
+    let base = forge.repository().base_branch().await.unwrap();
+    let next =
+        |before: Option<&_>, nonce, now| Ok((RepositoryRecord::next(before, nonce, now), "began".to_owned(), ()));
+    forge.repository_ledger().change(&base.tree, next).await.unwrap();
+    assert_eq!(exchanges(&world), (1, 0));
+    world.finish().await;
+}
