@@ -1,10 +1,13 @@
 //! The gate before `done` of the native agent: what counts as shown, and what an end says that is not.
 
+use std::sync::Mutex;
+
 use hob_agent::{
     NativeAgent,
-    model::{Cassette, FallbackChain},
+    model::{Cassette, FallbackChain, ModelClient, ModelError, ModelReply, ModelRequest},
 };
 use hob_config::{AgentSettings, PriceSettings};
+use hob_domain::Strain::{self, Hard, Usual};
 use hob_process::Program;
 use serde_json::{Value, json};
 
@@ -15,6 +18,25 @@ use super::{
 
 /// A run in a folder with a commit, a task and `checks`.
 async fn gated(checks: &[&str], replies: Value) -> Outcome {
+    strained(checks, replies, AgentSettings::default()).await.0
+}
+
+/// A cassette that notes how hard each request calls the work.
+struct Noting {
+    cassette: Cassette,
+    strains: Mutex<Vec<Strain>>,
+}
+
+#[async_trait::async_trait]
+impl ModelClient for Noting {
+    async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
+        self.strains.lock().unwrap().push(request.strain);
+        self.cassette.complete(request).await
+    }
+}
+
+/// The same, with how hard each request called the work.
+async fn strained(checks: &[&str], replies: Value, settings: AgentSettings) -> (Outcome, Vec<Strain>) {
     let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n"), ("sub/test.sh", "exit 0\n")]);
     (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
     bench.request.checks = checks.iter().map(|check| (*check).to_owned()).collect();
@@ -23,8 +45,11 @@ async fn gated(checks: &[&str], replies: Value) -> Outcome {
     let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
     assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
     let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
-    let chain = FallbackChain::one("cassette", Arc::new(cassette), PriceSettings::default());
-    run(&bench, NativeAgent::new(chain, AgentSettings::default())).await.outcome
+    let noting = Arc::new(Noting { cassette, strains: Mutex::default() });
+    let chain = FallbackChain::one("cassette", noting.clone(), PriceSettings::default());
+    let outcome = run(&bench, NativeAgent::new(chain, settings)).await.outcome;
+    let strains = noting.strains.lock().unwrap().clone();
+    (outcome, strains)
 }
 
 fn edit() -> Value {
@@ -128,6 +153,33 @@ async fn without_checks_something_has_to_run_and_pass() {
     let prose =
         json!([call("write", json!({ "path": "docs/a.md", "text": "x" })), done(&[]), done(&["Not ended yet"])]);
     assert_eq!(gated(&[], prose).await, Outcome::done("ok"));
+}
+
+#[tokio::test]
+async fn a_check_that_failed_on_a_change_makes_the_rest_of_the_run_hard() {
+    let failed = "sh test.sh; false";
+    for (checks, commands, last_look, strains) in [
+        // Before the change it may fail.
+        (&["sh test.sh; false"][..], [failed, "ls"], true, [Usual, Usual, Usual, Usual]),
+        (&["sh test.sh; false"], ["ls", failed], true, [Usual, Usual, Usual, Hard]),
+        (&["sh test.sh; false"], ["ls", failed], false, [Usual, Usual, Usual, Hard]),
+        (&[], ["ls", "sh test.sh three; sh -c 'exit 3'"], true, [Usual, Usual, Usual, Hard]),
+        (&[], ["ls", "grep -q three a.txt"], true, [Usual, Usual, Usual, Usual]),
+    ] {
+        let replies = json!([shell(commands[0]), edit(), shell(commands[1]), call("ask", json!({ "question": "?" }))]);
+        let settings = AgentSettings { last_look, ..AgentSettings::default() };
+        assert_eq!(strained(checks, replies, settings).await.1, strains, "{checks:?} {commands:?} {last_look}");
+    }
+    // A command that changed the folder itself counts, too, and what passes later changes nothing.
+    let replies = json!([
+        shell("echo three > a.txt"),
+        shell("sh test.sh"),
+        shell("echo two > a.txt"),
+        shell("sh test.sh"),
+        call("ask", json!({ "question": "?" }))
+    ]);
+    let strains = strained(CHECK, replies, AgentSettings::default()).await.1;
+    assert_eq!(strains, [Usual, Usual, Hard, Hard, Hard]);
 }
 
 #[tokio::test]

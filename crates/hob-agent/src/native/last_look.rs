@@ -136,15 +136,19 @@ impl LastLook {
 
     /// Notes the result of a command. The text follows its answer: the task, once nothing else is missing.
     pub(super) async fn after(&self, standing: &mut Standing, ended: &Ended<'_>, toolbox: &Toolbox) -> Option<String> {
+        let results = self.results(ended, toolbox);
+        let has_failed = results.iter().any(|(_, result)| *result == Shown::Failed);
+        // Before the first change a test may have to fail.
+        standing.seen.has_failed |= has_failed && !standing.files.is_empty();
         if !self.is_wanted {
             return None;
         }
-        let results = self.results(ended, toolbox);
         if results.is_empty() && !ended.output.contains("diff --git ") {
             return None;
         }
         let change = self.change(toolbox).await;
         let (seen, tree) = (&mut standing.seen, change.tree);
+        seen.has_failed |= has_failed && !change.is_empty();
         if let Some(before) = ended.before.filter(|before| before.known == tree.known) {
             seen.runs
                 .values_mut()

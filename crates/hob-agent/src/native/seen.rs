@@ -11,6 +11,8 @@ pub(super) struct Seen {
     /// The last result of each check, or without checks of the model's own commands.
     pub(super) runs: BTreeMap<String, Run>,
     pub(super) is_task_reread: bool,
+    /// Whether a check failed after something was changed: the work is harder than it looked.
+    pub(super) has_failed: bool,
 }
 
 /// A command's last result.

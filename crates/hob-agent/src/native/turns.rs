@@ -176,7 +176,7 @@ impl Run<'_> {
         let (turn, messages) = (self.usage.turns, self.history.messages());
         self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
         let (system, tools) = (self.dialect.system(), self.dialect.tools());
-        let request = ModelRequest { system, messages, tools, turn, funds: None, strain: self.strain };
+        let request = ModelRequest { system, messages, tools, turn, funds: None, strain: self.strain() };
         let answer = tokio::select! {
             answer = self.model.ask(&request) => answer.map_err(Unanswered::Failed),
             () = tokio::time::sleep_until(self.limits.deadline) => {
@@ -187,6 +187,11 @@ impl Run<'_> {
         // A request without a reply may cost, too.
         self.usage.spend = self.usage.spend + self.model.spent();
         answer
+    }
+
+    /// How hard the work is. It only rises in a run: with another effort a service reads the whole conversation anew.
+    fn strain(&self) -> Strain {
+        if self.progress.seen.has_failed { Strain::Hard } else { self.strain }
     }
 
     /// Handles a reply without a call, which is never the end: the model is asked for a tool. If it repeatedly gives
