@@ -39,7 +39,21 @@ pub struct ModelSource {
 #[serde(deny_unknown_fields)]
 struct Table {
     source: ModelSource,
+    /// By the beginnings of names.
+    edits: BTreeMap<String, EditForm>,
     models: BTreeMap<String, KnownModel>,
+}
+
+/// The way of editing files that a family of models was trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EditForm {
+    /// Exact texts of a file are replaced.
+    Replace,
+    /// Patches of OpenAI's form, as a text.
+    Patch,
+    /// The same, which the responses interface also has as a tool of its own.
+    PatchTool,
 }
 
 /// Who makes a model.
@@ -150,12 +164,24 @@ fn price(of: &[Option<f64>]) -> Option<PriceSettings> {
 
 /// What is known of `name`, with or without a service before it; `None` if nothing is.
 pub fn known_model(name: &str) -> Option<&'static KnownModel> {
+    let (bare, models) = (bare(name), &TABLE.models);
+    models.get(bare).or_else(|| models.get(undated(bare)?))
+}
+
+/// How the family of `name` edits files, also of a model that is not known itself; `None` if the family is not.
+pub fn edit_form(name: &str) -> Option<EditForm> {
+    let bare = bare(name);
+    let family = TABLE.edits.iter().filter(|(family, _)| bare.starts_with(family.as_str()));
+    family.max_by_key(|(family, _)| family.len()).map(|(_, form)| *form)
+}
+
+/// A name without the services before it.
+fn bare(name: &str) -> &str {
     let mut bare = name;
     while let Some(rest) = PREFIXES.iter().find_map(|prefix| bare.strip_prefix(prefix)) {
         bare = rest;
     }
-    let models = &TABLE.models;
-    models.get(bare).or_else(|| models.get(undated(bare)?))
+    bare
 }
 
 /// All known models by their names.
@@ -236,6 +262,23 @@ mod tests {
         }
         // A snapshot with facts of its own.
         assert_eq!(known_model("gpt-4o-2024-05-13").unwrap().output, 4_096);
+    }
+
+    #[test]
+    fn a_family_edits_in_its_own_way() {
+        for (name, form) in [
+            ("anthropic/claude-sonnet-5-5", Some(EditForm::Replace)),
+            ("openai/anthropic/claude-of-tomorrow", Some(EditForm::Replace)),
+            ("openai/gpt-5-mini", Some(EditForm::Patch)),
+            ("openai/codex-mini-latest", Some(EditForm::Patch)),
+            ("openai/gpt-5.2-codex", Some(EditForm::PatchTool)),
+            ("openai/gpt-6-sol", Some(EditForm::PatchTool)),
+            ("openai/gpt-6.9", Some(EditForm::PatchTool)),
+            ("openai/gpt-4o", None),
+            ("openai/qwen3-coder", None),
+        ] {
+            assert_eq!(edit_form(name), form, "{name}");
+        }
     }
 
     #[test]

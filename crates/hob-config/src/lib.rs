@@ -53,7 +53,9 @@ pub use duration::{InvalidDuration, parse_duration};
 pub use effort::Effort;
 pub use environment::{ModelAccess, child_environment, model_access, named_environment};
 pub use given::Given;
-pub use known_models::{KnownModel, ModelSource, ThinkingForm, Vendor, known_model, known_models, model_source};
+pub use known_models::{
+    EditForm, KnownModel, ModelSource, ThinkingForm, Vendor, edit_form, known_model, known_models, model_source,
+};
 pub use mcp::{MCP_PREFIX, McpSettings};
 pub use models::{ImageUse, InvalidModelName, ModelName, ModelSettings, OpenAiInterface};
 pub use of_both::{

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use hob_config::{AgentSettings, Impact, ToolSettings};
+use hob_config::{AgentSettings, EditForm, Impact, ToolSettings, edit_form};
 use hob_domain::{HandOffTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -98,16 +98,12 @@ impl Toolset {
         Ok(set)
     }
 
-    /// Keeps the way of editing that the model was trained on: patches for OpenAI's newer models, exact replacement for
-    /// Claude. Others are unknown, and keep both.
+    /// Keeps the way of editing that the model was trained on; both for a model of which that is not known.
     pub(in crate::native) fn for_model(self, model: &str) -> Self {
-        let is_of = |names: &[&str]| names.iter().any(|name| model.starts_with(name));
-        let left_out = if is_of(&["openai/gpt-5", "openai/codex"]) {
-            "edit"
-        } else if is_of(&["anthropic/claude"]) {
-            "apply_patch"
-        } else {
-            return self;
+        let left_out = match edit_form(model) {
+            Some(EditForm::Patch | EditForm::PatchTool) => "edit",
+            Some(EditForm::Replace) => "apply_patch",
+            None => return self,
         };
         let unshown = Some(left_out).filter(|name| self.has(name));
         let shown: Vec<Tool> = self.shown.iter().filter(|tool| tool.name != left_out).cloned().collect();
@@ -436,6 +432,7 @@ mod tests {
         for (model, edits, patches) in [
             ("anthropic/claude-sonnet-5-5", true, false),
             ("openai/gpt-5.2-codex", false, true),
+            ("openai/gpt-6-sol", false, true),
             ("openai/qwen3-coder", true, true),
         ] {
             let set = set(&[]).unwrap().for_model(model);
