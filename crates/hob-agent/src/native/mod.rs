@@ -18,6 +18,7 @@
 
 mod backend;
 mod change;
+mod circle;
 mod command_line;
 mod fetcher;
 mod guard;

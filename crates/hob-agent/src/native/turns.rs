@@ -264,8 +264,10 @@ impl Run<'_> {
         if let Some(case) = &self.executor.toolbox.case {
             case.keep().await;
         }
+        let circle = self.usage.count_reply(&self.limits)?;
         let mut note = self.usage.status(&self.limits, Instant::now());
         note.push_str(&self.executor.toolbox.jobs.news().await);
+        note.push_str(&circle.map(|warning| format!("\n{warning}")).unwrap_or_default());
         self.steer();
         if let Some(case) = &self.executor.toolbox.case {
             note.push_str(&format!("\n[case: {}]", case.progress().message));

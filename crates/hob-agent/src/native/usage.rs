@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use crate::{
     model::ToolCall,
     native::{
+        circle::{Circle, Closed},
         limits::{Limits, RECENT, out_of_time},
         tools::CommandResult,
     },
@@ -70,6 +71,7 @@ pub(super) struct RunUsage {
     identical_in: u32,
     /// With its answer.
     last_call: Option<(String, String, String)>,
+    circle: Circle,
     is_stuck: bool,
     warned: BTreeSet<&'static str>,
 }
@@ -128,6 +130,7 @@ impl RunUsage {
         call: &ToolCall,
         answer: &str,
     ) -> Result<Option<String>, Outcome> {
+        self.circle.call(call, answer);
         let now = (call.name.clone(), call.arguments.clone(), answer.to_owned());
         if self.last_call.as_ref() != Some(&now) {
             (self.identical_calls, self.identical_in) = (1, self.turns);
@@ -147,10 +150,28 @@ impl RunUsage {
                 call.name
             )));
         }
+        Ok(Some(self.steered(limits, "the same call", times)))
+    }
+
+    /// Counts a reply whose calls are counted. A warning if it closes a circle. The error is the end of the run: one that was gone
+    /// through too often.
+    pub(super) fn count_reply(&mut self, limits: &Limits) -> Result<Option<String>, Outcome> {
+        let Some(Closed { replies: of, times }) = self.circle.closed() else { return Ok(None) };
+        let what = format!("the calls of the last {}", replies(of));
+        if limits.identical_calls.is_some_and(|most| times >= most) {
+            return Err(permanent(format!(
+                "the agent made {what} {times} times in turn, with the same answers (`identical_calls`)"
+            )));
+        }
+        Ok(Some(self.steered(limits, &what, times)))
+    }
+
+    /// The warning of what was repeated, and before the last time what to do instead.
+    fn steered(&mut self, limits: &Limits, what: &str, times: u32) -> String {
         let ends = limits.identical_calls.map(|most| format!("; the run ends at {most}")).unwrap_or_default();
-        let warning = format!("[the same call {times} times in a row{ends}: do something else]");
+        let warning = format!("[{what} {times} times in a row{ends}: do something else]");
         self.is_stuck |= limits.identical_calls.is_some_and(|most| times + 1 == most);
-        Ok(Some(if self.is_stuck { format!("{warning}\n{STUCK}") } else { warning }))
+        if self.is_stuck { format!("{warning}\n{STUCK}") } else { warning }
     }
 
     /// Whether the model is about to end its run by repeating itself. Once.
@@ -484,6 +505,32 @@ mod tests {
         let (end, _) = counted("2", "c", true);
         assert!(
             end.unwrap_err().contains("same `read` call 3 times in a row, with the same answer (`identical_calls`)")
+        );
+    }
+
+    #[test]
+    fn a_circle_of_replies_is_steered_first_and_ended_last() {
+        let limits = limits(Instant::now());
+        let mut usage = RunUsage::default();
+        let mut counted = |name: &str| {
+            usage.turns += 1;
+            usage.count_call(&limits, &call(name, "{}"), "same").unwrap();
+            (usage.count_reply(&limits), usage.takes_stuck())
+        };
+        for name in ["read", "list", "read"] {
+            assert_eq!(counted(name), (Ok(None), false));
+        }
+        let (steered, is_stuck) = counted("list");
+        let steered = steered.unwrap().unwrap();
+        assert!(is_stuck && steered.ends_with(STUCK), "{steered}");
+        assert!(
+            steered.starts_with("[the calls of the last 2 replies 2 times in a row; the run ends at 3:"),
+            "{steered}"
+        );
+        assert_eq!(counted("read"), (Ok(None), false));
+        assert_eq!(
+            said(counted("list").0),
+            "the agent made the calls of the last 2 replies 3 times in turn, with the same answers (`identical_calls`)"
         );
     }
 
