@@ -317,6 +317,14 @@ impl AgentError {
         Self::new(FailureClass::Misconfigured, reason)
     }
 
+    /// A budget of money cannot be held with `model`.
+    pub(crate) fn unpriced(model: &str) -> Self {
+        Self::setup(format!(
+            "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with `input` and `output` \
+             in USD for a million tokens (0 where it costs nothing), or limit its tokens with `budget.tokens`"
+        ))
+    }
+
     /// The same error, with the step that failed, or the agent's name, before its reason.
     #[must_use]
     pub(crate) fn during(self, step: impl Display) -> Self {

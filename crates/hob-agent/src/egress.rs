@@ -298,7 +298,7 @@ impl EgressRules {
         let settings = self.models.as_ref().map(|(_, settings)| Arc::clone(settings)).unwrap_or_default();
         let prices = Prices::new(settings, routes.iter().map(|(_, route)| route));
         let known = prices.clone();
-        let budget = Some(noted.in_budget(Budget::new(usd_micros, move |model| known.get(model))));
+        let budget = Some(noted.in_budget(Budget::new(usd_micros, move |model| known.in_budget(model, tokens))));
         let (socket, listen) = if is_closed {
             boxed(sandbox)?;
             let folder = tempfile::Builder::new().prefix("hob-").tempdir().map_err(broken)?;
@@ -422,6 +422,11 @@ impl RunEgress {
     pub fn refused(&self) -> impl Iterator<Item = String> {
         let denied = self.open.as_ref().map(|open| open.egress.denied()).unwrap_or_default();
         denied.into_iter().map(|(host, reason)| format!("{host}: {reason}"))
+    }
+
+    /// Whether a way to the model `name`, as in the names of prices, is open, and its price is not known.
+    pub(crate) fn lacks_price(&self, name: &str) -> bool {
+        self.measures() && self.open.as_ref().is_some_and(|open| open.prices.get(name).is_none())
     }
 
     /// Whether what models cost is measured.

@@ -28,6 +28,11 @@ impl Prices {
         let free = || self.here.iter().any(|route| model.starts_with(route)).then(PriceSettings::default);
         self.settings.price_of(model).or_else(free)
     }
+
+    /// The price in a budget: where `tokens` are limited, a model without one counts as free.
+    pub(crate) fn in_budget(&self, model: &str, tokens: Option<u64>) -> Option<PriceSettings> {
+        self.get(model).or_else(|| tokens.map(|_limit| PriceSettings::default()))
+    }
 }
 
 /// The measured cost of models.
@@ -60,4 +65,23 @@ pub(crate) fn measured(counts: &Metered, prices: &Prices) -> Option<Measured> {
         sum.usage += used.usage;
     }
     (!counts.models.is_empty()).then_some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_without_a_price_is_free_only_where_tokens_are_limited() {
+        let prices = Prices { settings: Arc::default(), here: vec!["local/".to_owned()] };
+        for (model, tokens, is_priced) in [
+            ("openai/gpt-6-sol", None, true),
+            ("openai/new", None, false),
+            ("openai/new", Some(1_000), true),
+            ("local/new", None, true),
+        ] {
+            assert_eq!(prices.in_budget(model, tokens).is_some(), is_priced, "{model} {tokens:?}");
+        }
+        assert!(prices.in_budget("openai/gpt-6-sol", Some(1_000)).unwrap().input > 0.0);
+    }
 }

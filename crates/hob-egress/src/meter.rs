@@ -136,7 +136,10 @@ pub enum Stop {
     #[error(transparent)]
     TooMuch(TooMuch),
     /// The model has no price, and there is a budget.
-    #[error("this model has no price in the settings, and the run has a budget")]
+    #[error(
+        "this model has no price, and the run has a budget: add `[model.prices.\"PROVIDER/MODEL\"]` to the settings, or limit tokens with \
+         `budget.tokens`"
+    )]
     NoPrice,
 }
 

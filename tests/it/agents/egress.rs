@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hob_bench::{Running, Script, serve};
-use hob_config::{AgentSettings, BackendKind, ModelAccess, ModelSettings, PriceSettings};
+use hob_config::{AdapterName, AgentSettings, BackendKind, ModelAccess, ModelSettings, PriceSettings};
 use hob_domain::FailureClass;
 
 use super::*;
@@ -161,5 +161,45 @@ async fn settings_of_a_known_program_that_a_repository_has_are_kept_from_it() {
     assert_eq!(bench.read("seen"), "{}\nRun the tests.");
     for (path, text) in files {
         assert_eq!(bench.read(path), text, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_line_whose_model_has_no_price_needs_a_limit_of_tokens() {
+    let agent = |model: &str| {
+        let settings = AgentSettings {
+            backend: BackendKind::Adapter(AdapterName::Codex),
+            command: vec!["/nowhere/codex".to_owned()],
+            model: Some(model.to_owned()),
+            ..AgentSettings::default()
+        };
+        let parts = AgentParts {
+            agents: [("codex".to_owned(), settings)].into(),
+            variables: [("OPENAI_API_KEY".into(), KEY.into())].into(),
+            access: ModelAccess { openai_base_url: Some("http://service.invalid/v1".into()), ..ModelAccess::default() },
+            ..AgentParts::default()
+        };
+        Registry::new(parts).unwrap().get("codex").unwrap()
+    };
+    let mut bench = Bench::new(&[]);
+    let mut said = async |model: &str, usd_micros, tokens| {
+        (bench.request.usd_micros, bench.request.tokens) = (usd_micros, tokens);
+        let error = agent(model).run(&bench.request, &bench.context).await.unwrap_err();
+        (error.reason, bench.said().concat())
+    };
+    let (reason, _) = said("new", Some(1_000_000), None).await;
+    assert!(
+        reason.contains("the price of `openai/new` is not known") && reason.contains("`budget.tokens`"),
+        "{reason}"
+    );
+    // These fail for want of the program, after that.
+    let (reason, told) = said("new", Some(1_000_000), Some(1_000)).await;
+    assert!(
+        !reason.contains("price") && told.contains("the price of `openai/new` is not known, so its cost"),
+        "{reason} {told}"
+    );
+    for (model, usd_micros, tokens) in [("new", None, None), ("gpt-6-sol", Some(1_000_000), None)] {
+        let (reason, told) = said(model, usd_micros, tokens).await;
+        assert!(!reason.contains("price") && !told.contains("price"), "{model}: {reason} {told}");
     }
 }

@@ -36,6 +36,7 @@ use crate::{
     home::Home,
     native::investigate,
     report::{cancelled, report},
+    session::SessionEvent,
 };
 
 /// The end of every prompt: how a program that knows nothing of Hob can ask, or report that nothing is to be done.
@@ -126,6 +127,24 @@ impl AdapterAgent {
     /// The prefix of the model's name in the names of prices.
     pub(crate) fn prices(name: AdapterName) -> &'static str {
         adapter(name).prices
+    }
+
+    /// Checks that a budget of money can be held with its model, and warns where only the tokens are limited.
+    fn priced(&self, egress: &RunEgress, request: &RunRequest, context: &RunContext) -> Result<(), AgentError> {
+        let named = self.model.as_ref().map(|model| format!("{}{model}", self.adapter.prices));
+        let Some(model) = named.filter(|model| request.usd_micros.is_some() && egress.lacks_price(model)) else {
+            return Ok(());
+        };
+        if request.tokens.is_none() {
+            return Err(AgentError::unpriced(&model));
+        }
+        let text = format!(
+            "the price of `{model}` is not known, so its cost counts as nothing (`[model.prices.\"{model}\"]`): only \
+             `budget.tokens` limits it"
+        );
+        context.session.add(SessionEvent::Noted { text: text.clone() });
+        context.show(text);
+        Ok(())
     }
 
     fn plan(
@@ -242,6 +261,7 @@ impl AgentBackend for AdapterAgent {
             return Box::pin(investigate(self, self.adapter.speaks, &self.settings, request, case, context)).await;
         }
         let egress = self.egress.open(context, request).await?;
+        self.priced(&egress, request, context)?;
         let home = Home::create(self.homes.clone(), context.sandbox.template()).await.map_err(no_home)?;
         let mut environment = of_child(context, &egress);
         environment.insert("NO_COLOR".into(), "1".into());
