@@ -106,6 +106,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         hand_off_to: Vec::new(),
         images: task.images,
         strain: Strain::Usual,
+        checks_took: Default::default(),
     })
 }
 

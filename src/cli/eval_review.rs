@@ -217,6 +217,7 @@ fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path)
         hand_off_to: Vec::new(),
         images: Vec::new(),
         strain: Strain::Usual,
+        checks_took: Default::default(),
     }
 }
 

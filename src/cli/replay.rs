@@ -97,6 +97,7 @@ fn request(
         hand_off_to: Vec::new(),
         images: Vec::new(),
         strain: Strain::Usual,
+        checks_took: Default::default(),
     }
 }
 

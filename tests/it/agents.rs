@@ -69,6 +69,7 @@ impl Bench {
             hand_off_to: Vec::new(),
             images: Vec::new(),
             strain: hob_domain::Strain::Usual,
+            checks_took: Default::default(),
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

@@ -108,6 +108,7 @@ async fn ask(
             turn: 1,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         })
         .await
 }
@@ -133,8 +134,7 @@ async fn calls_and_tokens_are_read_from_a_real_stream_and_its_prompt_cache_hits(
         assert_eq!((first.stop, first.text.trim()), (Stop::Finished, ""), "{name}");
         assert!(first.usage.input > 100 && first.usage.output > 10, "{name}: {:?}", first.usage);
         let results = first.calls.iter();
-        let results =
-            results.map(|call| ToolResult { id: call.id.clone(), text: "Its text.".into(), is_error: false }).collect();
+        let results = results.map(|call| ToolResult::of_text(&call.id, "Its text.")).collect();
         messages.push(Message::Assistant { text: first.text, calls: first.calls, verbatim: first.verbatim });
         messages.push(Message::Results { results });
         let second = ask(client.as_ref(), &messages, &tools()).await.unwrap().usage;

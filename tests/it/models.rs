@@ -23,11 +23,12 @@ use hob_domain::FailureClass;
 use serde_json::{Value, json};
 
 mod anthropic;
+mod cheaper;
 mod fallback;
 mod images;
 mod openai;
 mod responses;
-mod strict;
+pub(crate) mod strict;
 
 /// The server's answer to one request.
 pub(crate) enum Answer {
@@ -163,6 +164,7 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
             turn: 2,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         })
         .await
 }
@@ -176,12 +178,7 @@ fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {
             calls: vec![call("1", r#"{"path":"a"}"#), call("2", r#"{"pa"#)],
             verbatim: None,
         },
-        Message::Results {
-            results: vec![
-                ToolResult { id: "1".into(), text: "content".into(), is_error: false },
-                ToolResult { id: "2".into(), text: "no".into(), is_error: true },
-            ],
-        },
+        Message::Results { results: vec![ToolResult::of_text("1", "content"), ToolResult::of_error("2", "no")] },
     ];
     let tools = vec![Tool { name: "read".into(), description: "reads".into(), schema: json!({ "type": "object" }) }];
     (messages.map(Memoized::from), tools.into())

@@ -14,6 +14,7 @@ use hob_config::{
     named_environment, secrets_among,
 };
 use hob_domain::Spend;
+use hob_egress::ServiceTier;
 use hob_process::Environment;
 use hob_text::KnownSecrets;
 
@@ -275,7 +276,9 @@ impl Registry {
         let named = |model: &String| model.parse::<ModelName>().map_err(AgentError::misconfigured);
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
-        let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort).map_err(broken)?;
+        let is_slow = settings.allow.iter().any(|name| name == "flex");
+        let tier = if is_slow { ServiceTier::Flex } else { ServiceTier::Standard };
+        let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort, tier).map_err(broken)?;
         let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::new(name, settings, &self.parts.tools));
         Ok(Arc::new(self.outfit(agent)?))
     }
@@ -294,7 +297,7 @@ impl Registry {
     ) -> Result<(String, Spend), AgentError> {
         let model: ModelName = name.parse().map_err(AgentError::misconfigured)?;
         let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
-        let chain = self.models.fallback_chain(&model, &[], None).map_err(broken)?;
+        let chain = self.models.fallback_chain(&model, &[], None, ServiceTier::Standard).map_err(broken)?;
         if costs_count && chain.unpriced().is_some() {
             return Err(AgentError::setup(format!(
                 "the price of `{name}` is not known: add `[model.prices.\"{name}\"]`"

@@ -115,6 +115,9 @@ pub struct AgentSettings {
     /// `native` only: the time limit of one shell command; the run's own time may end it earlier.
     #[serde(with = "duration")]
     pub shell_time: Duration,
+    /// `native` only: the fastest check runs by itself after edits if it took at most this long on the base; zero for none.
+    #[serde(with = "duration")]
+    pub quick_check: Duration,
 }
 
 impl Default for AgentSettings {
@@ -150,6 +153,7 @@ impl Default for AgentSettings {
             denied: DENIED.map(str::to_owned).into(),
             output_cap: 32 * 1024,
             shell_time: Duration::from_secs(300),
+            quick_check: Duration::from_secs(5),
         }
     }
 }

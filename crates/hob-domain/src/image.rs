@@ -34,8 +34,11 @@ impl std::fmt::Debug for Image {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidImage {
     /// It is another kind of file.
-    #[error("it is not a PNG, JPEG or WebP image")]
+    #[error("it is not a PNG, JPEG, GIF or WebP image")]
     Kind,
+    /// It is several images, of which services take one or none.
+    #[error("it moves")]
+    Moving,
     /// It is too large a file.
     #[error("it has {0} bytes, more than {IMAGE_BYTES_MAX}")]
     Bytes(usize),
@@ -45,6 +48,11 @@ pub enum InvalidImage {
 }
 
 impl Image {
+    /// Whether a file that begins so is an image of a kind that models are shown.
+    pub fn is_one(start: &[u8]) -> bool {
+        matches!(image_type(start), Ok(ImageType::Png | ImageType::Jpeg | ImageType::Gif | ImageType::Webp))
+    }
+
     /// Reads an image by its content, regardless of its name.
     ///
     /// # Errors
@@ -56,6 +64,8 @@ impl Image {
         let media_type = match image_type(&bytes) {
             Ok(ImageType::Png) => "image/png",
             Ok(ImageType::Jpeg) => "image/jpeg",
+            Ok(ImageType::Gif) if moves(&bytes) => return Err(InvalidImage::Moving),
+            Ok(ImageType::Gif) => "image/gif",
             Ok(ImageType::Webp) => "image/webp",
             Ok(_) | Err(_) => return Err(InvalidImage::Kind),
         };
@@ -67,6 +77,11 @@ impl Image {
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(NAME_MAX).collect();
         Ok(Self { name, media_type, bytes: bytes.into() })
     }
+}
+
+/// Whether a GIF says of several images how long each is shown.
+fn moves(gif: &[u8]) -> bool {
+    gif.windows(3).filter(|bytes| *bytes == [0x21, 0xf9, 0x04]).count() > 1
 }
 
 /// Whether Markdown may contain an image, so that it is worth requesting its rendering.
@@ -115,7 +130,11 @@ mod tests {
     fn only_images_of_a_sane_size_are_taken_whatever_they_are_called() {
         let image = Image::new("a\u{202e}\n shot", png(10, 20)).unwrap();
         assert_eq!((image.name.as_str(), image.media_type), ("a shot", "image/png"));
-        assert_eq!(Image::new("x.png", b"GIF89a\x01\0\x01\0\0\0\0".to_vec()), Err(InvalidImage::Kind));
+        let gif = b"GIF89a\x01\0\x01\0\0\0\0".to_vec();
+        assert_eq!(Image::new("x.png", gif.clone()).unwrap().media_type, "image/gif");
+        let frame = b"\x21\xf9\x04\0\0\0\0\0";
+        assert_eq!(Image::new("x.gif", [&gif[..], frame, frame].concat()), Err(InvalidImage::Moving));
+        assert_eq!(Image::new("x.png", b"BM\0\0\0\0".to_vec()), Err(InvalidImage::Kind));
         assert_eq!(Image::new("x.png", b"<svg/>".to_vec()), Err(InvalidImage::Kind));
         assert_eq!(Image::new("x.png", b"\x89PNG\r\n\x1a\n".to_vec()), Err(InvalidImage::Kind));
         assert_eq!(Image::new("x.png", Vec::new()), Err(InvalidImage::Kind));

@@ -1,6 +1,6 @@
 //! One run of an agent: its request and its report.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -79,6 +79,8 @@ pub struct RunRequest {
     pub folder: PathBuf,
     /// The checks Hob will run afterwards, one shell command each.
     pub checks: Vec<String>,
+    /// How long each took that passed on the base.
+    pub checks_took: BTreeMap<String, Duration>,
     /// Wall time left for this run.
     pub time: Duration,
     /// The setting that limits this time; it is named when the time is over.

@@ -73,7 +73,7 @@ pub enum ServiceTier {
 
 impl ServiceTier {
     /// The tier, or speed, of this name; other names have the ordinary prices.
-    pub(crate) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         match name {
             "priority" => Self::Priority,
             "fast" | "ultrafast" => Self::Fast,

@@ -76,6 +76,7 @@ async fn main() {
         hand_off_to: Vec::new(),
         images: Vec::new(),
         strain: hob_domain::Strain::Usual,
+        checks_took: Default::default(),
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

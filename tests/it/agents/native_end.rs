@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use hob_agent::{
     NativeAgent,
-    model::{Cassette, FallbackChain, ModelClient, ModelError, ModelReply, ModelRequest},
+    model::{Cassette, FallbackChain, Message, ModelClient, ModelError, ModelReply, ModelRequest},
 };
 use hob_config::{AgentSettings, PriceSettings};
 use hob_domain::Strain::{self, Hard, Usual};
@@ -25,31 +25,48 @@ async fn gated(checks: &[&str], replies: Value) -> Outcome {
 struct Noting {
     cassette: Cassette,
     strains: Mutex<Vec<Strain>>,
+    /// The last message of each request after the first.
+    heard: Mutex<Vec<String>>,
+}
+
+impl Noting {
+    fn new(replies: Value) -> Arc<Self> {
+        let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
+        Arc::new(Self { cassette, strains: Mutex::default(), heard: Mutex::default() })
+    }
 }
 
 #[async_trait::async_trait]
 impl ModelClient for Noting {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         self.strains.lock().unwrap().push(request.strain);
+        if let Some(Message::Results { results }) = request.messages.last().map(|last| &**last) {
+            self.heard.lock().unwrap().push(results.iter().map(|result| result.text.as_str()).collect());
+        }
         self.cassette.complete(request).await
     }
 }
 
 /// The same, with how hard each request called the work.
 async fn strained(checks: &[&str], replies: Value, settings: AgentSettings) -> (Outcome, Vec<Strain>) {
-    let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n"), ("sub/test.sh", "exit 0\n")]);
-    (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
+    let mut bench = bench().await;
     bench.request.checks = checks.iter().map(|check| (*check).to_owned()).collect();
-    let git =
-        "git init -q . && git config user.name a && git config user.email a@b && git add -A && git commit -qm one";
-    let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
-    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
-    let cassette = Cassette::parse(&json!({ "cassette": 1, "replies": replies }).to_string()).unwrap();
-    let noting = Arc::new(Noting { cassette, strains: Mutex::default() });
+    let noting = Noting::new(replies);
     let chain = FallbackChain::one("cassette", noting.clone(), PriceSettings::default());
     let outcome = run(&bench, NativeAgent::new(chain, settings)).await.outcome;
     let strains = noting.strains.lock().unwrap().clone();
     (outcome, strains)
+}
+
+/// A folder with a commit, and a task.
+async fn bench() -> Bench {
+    let mut bench = Bench::new(&[("a.txt", "one\n"), ("test.sh", "grep -q two a.txt\n"), ("sub/test.sh", "exit 0\n")]);
+    (bench.request.title, bench.request.body) = ("Say two".into(), "The file says two.".into());
+    let git =
+        "git init -q . && git config user.name a && git config user.email a@b && git add -A && git commit -qm one";
+    let made = Program::of_hob("sh", &bench.context.environment).args(["-c", git]).dir(bench.path());
+    assert!(made.run(&CancellationToken::new()).await.unwrap().exit.is_success());
+    bench
 }
 
 fn edit() -> Value {
@@ -193,4 +210,50 @@ async fn a_failing_test_and_done_in_one_reply_are_not_the_end() {
         done(&["not ended: an earlier call of the same reply failed"]),
     ]);
     assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
+}
+
+/// A run with the check `sh test.sh`, which took a second on the base; the model's requests after the first, each as text.
+async fn quickly_checked(replies: Value, settings: AgentSettings) -> (Outcome, Vec<String>) {
+    let mut bench = bench().await;
+    bench.request.checks = vec!["sh test.sh".to_owned()];
+    bench.request.checks_took = [("sh test.sh".to_owned(), Duration::from_secs(1))].into();
+    let noting = Noting::new(replies);
+    let chain = FallbackChain::one("cassette", noting.clone(), PriceSettings::default());
+    let outcome = run(&bench, NativeAgent::new(chain, settings)).await.outcome;
+    let heard = noting.heard.lock().unwrap().clone();
+    (outcome, heard)
+}
+
+#[tokio::test]
+async fn the_fast_check_runs_after_edits_and_only_its_failures_are_told() {
+    let edit_to = |text: &str| call("write", json!({ "path": "a.txt", "text": text }));
+    let ask = || call("ask", json!({ "question": "?" }));
+    let replies = || {
+        json!([
+            shell("ls"),
+            edit_to("three\n"),
+            edit_to("four\n"),
+            edit_to("two\n"),
+            call("write", json!({ "path": "a.md", "text": "x" })),
+            ask()
+        ])
+    };
+    let (_, heard) = quickly_checked(replies(), AgentSettings::default()).await;
+    let told: Vec<_> = heard.iter().map(|text| text.contains("[Hob ran `sh test.sh`")).collect();
+    assert_eq!(told, [false, true, true, false, false], "{heard:?}");
+    assert!(heard[1].contains("which passed before the work, and it fails now]\n[exit code 1]"), "{}", heard[1]);
+    assert!(heard[2].contains("[Hob ran `sh test.sh`: it fails as before]"), "{}", heard[2]);
+    // Where it may not run it does not.
+    for settings in [
+        AgentSettings { quick_check: Duration::ZERO, ..AgentSettings::default() },
+        AgentSettings { approve: hob_config::Impact::Low, ..AgentSettings::default() },
+    ] {
+        let (_, heard) = quickly_checked(replies(), settings).await;
+        assert!(!heard.iter().any(|text| text.contains("[Hob ran")), "{heard:?}");
+    }
+    // What it shows counts for the gate.
+    let replies = json!([edit_to("two\n"), shell("git diff"), call("done", json!({ "summary": "ok" }))]);
+    let (outcome, heard) = quickly_checked(replies, AgentSettings::default()).await;
+    assert_eq!(outcome, Outcome::done("ok"));
+    assert!(heard[1].contains("All of it was seen and passed."), "{heard:?}");
 }

@@ -75,7 +75,7 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
     let server = Server::start([Answer::Stream(happy())]).await;
     let client = server.client("anthropic/m");
     let said = tool_call("functions.read:0", "re ad!", "{}");
-    let result = ToolResult { id: said.id.clone(), text: "x".into(), is_error: true };
+    let result = ToolResult::of_error(&said.id, "x");
     let messages = [
         Message::user("the task"),
         Message::Assistant { text: String::new(), calls: vec![said], verbatim: None },
@@ -90,6 +90,7 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
             turn: 2,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         })
         .await
         .unwrap();

@@ -17,7 +17,7 @@ fn chain(server: &Server) -> FallbackChain {
         settings.prices.insert(FIRST.into(), price(1.0));
         settings.prices.insert(SECOND.into(), price(2.0));
     });
-    models.fallback_chain(&FIRST.parse().unwrap(), &[SECOND.parse().unwrap()], None).unwrap()
+    models.fallback_chain(&FIRST.parse().unwrap(), &[SECOND.parse().unwrap()], None, Default::default()).unwrap()
 }
 
 async fn say(conversation: &mut Conversation<'_>, turn: u32) -> Result<Answer, ModelError> {
@@ -30,6 +30,7 @@ async fn say(conversation: &mut Conversation<'_>, turn: u32) -> Result<Answer, M
             turn,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         })
         .await
 }
@@ -143,10 +144,10 @@ async fn a_list_that_cannot_work_is_told_when_it_is_made() {
         (vec![name("openai/a")], "`openai/a` appears twice"),
         (vec![name("cassette/nowhere.json")], "nowhere.json"),
     ] {
-        let error = models.fallback_chain(&name("openai/a"), &others, None).err().unwrap();
+        let error = models.fallback_chain(&name("openai/a"), &others, None, Default::default()).err().unwrap();
         assert!(error.to_string().contains(says), "{error}");
     }
-    let unpriced = models.fallback_chain(&name("openai/a"), &[], None).unwrap();
+    let unpriced = models.fallback_chain(&name("openai/a"), &[], None, Default::default()).unwrap();
     assert_eq!(unpriced.unpriced(), Some("openai/a"));
 }
 
@@ -157,7 +158,7 @@ async fn a_conversation_is_recorded_as_a_cassette_that_only_its_owner_can_read()
     let place = folder.path().join("new");
     let server = Server::start([first(), first(), first()]).await;
     let models = server.models(|_| {}).recording(Some(place.clone()), KnownSecrets::default());
-    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None).unwrap();
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None, Default::default()).unwrap();
     let mut conversation = Conversation::begin(&chain, "a-1");
     let mut replies = Vec::new();
     for turn in 1..=2 {
@@ -188,7 +189,7 @@ async fn nothing_is_recorded_over_what_is_there_nor_from_the_middle_and_the_work
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start((0..5).map(|_| first())).await;
     let models = server.models(|_| {}).recording(Some(folder.path().to_owned()), KnownSecrets::default());
-    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None).unwrap();
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None, Default::default()).unwrap();
     let others = [("text", "mine"), ("foreign", r#"{"cassette":1,"note":"mine","replies":[]}"#)];
     for (name, text) in others {
         fs::write(folder.path().join(format!("{name}.json")), text).unwrap();
@@ -210,13 +211,13 @@ async fn no_secret_is_recorded() {
     let server = Server::start([first(), first()]).await;
     let text = {
         let models = server.models(|_| {});
-        let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None).unwrap();
+        let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None, Default::default()).unwrap();
         say(&mut Conversation::begin(&chain, "a"), 1).await.unwrap().reply.text
     };
     let secrets = KnownSecrets::default();
     secrets.add([text.clone().into()]);
     let models = server.models(|_| {}).recording(Some(folder.path().to_owned()), secrets);
-    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None).unwrap();
+    let chain = models.fallback_chain(&FIRST.parse().unwrap(), &[], None, Default::default()).unwrap();
     say(&mut Conversation::begin(&chain, "b"), 1).await.unwrap();
     let recorded = fs::read_to_string(folder.path().join("b.json")).unwrap();
     assert!(!recorded.contains(&text) && recorded.contains("(redacted: a secret of Hob)"), "{recorded}");

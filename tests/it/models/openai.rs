@@ -199,6 +199,7 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
             turn: 2,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         };
         client.complete(&request).await.unwrap();
         server.client("openai/other").complete(&request).await.unwrap();

@@ -72,6 +72,7 @@ async fn a_conversation_is_found_in_the_cache_by_one_key_and_another_by_another(
             turn: 1,
             funds: None,
             strain: hob_domain::Strain::Usual,
+            rest: Default::default(),
         };
         client.complete(&request).await.unwrap();
     }
@@ -124,4 +125,112 @@ async fn the_address_decides_on_the_interface_unless_the_settings_do() {
     ask(server.client("openai/m").as_ref()).await.unwrap();
     let seen = server.script.seen.lock().unwrap();
     assert_eq!((seen[0].uri.path(), seen[1].uri.path()), ("/v1/responses", "/v1/chat/completions"));
+}
+
+/// A request with the tool for patches, after what was said.
+async fn patching(client: &dyn ModelClient, messages: &[Memoized<Message>]) -> Result<ModelReply, ModelError> {
+    let schema = json!({ "type": "object", "properties": { "patch": { "type": "string" } } });
+    let tool = |name: &'static str, schema: &Value| Tool {
+        name: name.into(),
+        description: "d".into(),
+        schema: schema.clone(),
+    };
+    let tools = Memoized::from(vec![tool("read", &json!({})), tool("apply_patch", &schema)]);
+    let strain = hob_domain::Strain::Usual;
+    client
+        .complete(&ModelRequest {
+            system: "",
+            messages,
+            tools: &tools,
+            turn: 1,
+            funds: None,
+            strain,
+            rest: Default::default(),
+        })
+        .await
+}
+
+/// A reply that patches two files by OpenAI's own tool, and reads one.
+fn patches() -> Vec<Value> {
+    let patch = |index: u32, operation: Value| {
+        json!({ "type": "response.output_item.done", "output_index": index, "item": { "type": "apply_patch_call", "id": format!("apc_{index}"),
+            "call_id": format!("call_{index}"), "status": "completed", "operation": operation } })
+    };
+    vec![
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "apply_patch_call", "status": "in_progress" } }),
+        json!({ "type": "response.apply_patch_call_operation_diff.delta", "output_index": 0, "delta": "@@" }),
+        patch(0, json!({ "type": "update_file", "path": "a", "diff": "@@\n-x\n+y" })),
+        patch(1, json!({ "type": "delete_file", "path": "b" })),
+        json!({ "type": "response.output_item.done", "output_index": 2, "item": { "type": "function_call", "id": "fc_1", "call_id": "call_2",
+            "name": "read", "arguments": "{}" } }),
+        json!({ "type": "response.completed", "response": { "status": "completed", "usage": { "input_tokens": 1, "output_tokens": 9 } } }),
+    ]
+}
+
+#[tokio::test]
+async fn a_model_that_knows_it_patches_by_its_interfaces_own_tool() {
+    let server = Server::start([patches(), happy(), happy(), happy()].map(|data| Answer::Stream(events(&data)))).await;
+    let of = |name: &str, interface| server.client_with(name, |settings| settings.openai_interface = Some(interface));
+    let client = of("openai/gpt-6-sol", OpenAiInterface::Responses);
+    let task = Memoized::from(Message::user("task"));
+    let ModelReply { text, calls, verbatim, .. } = patching(client.as_ref(), &[task.clone()]).await.unwrap();
+    let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") }).to_string();
+    assert_eq!(
+        calls,
+        [
+            tool_call("call_0", "apply_patch", &patch("*** Update File: a\n@@\n-x\n+y")),
+            tool_call("call_1", "apply_patch", &patch("*** Delete File: b\n")),
+            tool_call("call_2", "read", "{}"),
+        ]
+    );
+    let result = |id: &str, is_error| ToolResult { is_error, ..ToolResult::of_text(id, "t") };
+    let results = vec![result("call_0", false), result("call_1", true), result("call_2", false)];
+    let answered = |verbatim| {
+        let said = Message::Assistant { text: text.clone(), calls: calls.clone(), verbatim };
+        [task.clone(), said.into(), Message::Results { results: results.clone() }.into()]
+    };
+    patching(client.as_ref(), &answered(verbatim.clone())).await.unwrap();
+    patching(client.as_ref(), &answered(None)).await.unwrap();
+    // Another model's replies are not verbatim here.
+    patching(of("openai/gpt-5", OpenAiInterface::Responses).as_ref(), &answered(verbatim)).await.unwrap();
+    let bodies = server.bodies();
+    let kinds = |body: &Value, of: &str| -> Vec<String> {
+        body[of].as_array().unwrap().iter().skip(1).map(|item| item["type"].as_str().unwrap().to_owned()).collect()
+    };
+    let plain = [
+        "function_call",
+        "function_call",
+        "function_call",
+        "function_call_output",
+        "function_call_output",
+        "function_call_output",
+    ];
+    assert_eq!(
+        bodies.iter().map(|body| kinds(body, "tools")[0].clone()).collect::<Vec<_>>(),
+        ["apply_patch", "apply_patch", "apply_patch", "function"]
+    );
+    assert_eq!(bodies[0]["tools"][1], json!({ "type": "apply_patch" }));
+    let items = bodies[1]["input"].as_array().unwrap();
+    assert_eq!(items[1..4], [&patches()[2]["item"], &patches()[3]["item"], &patches()[4]["item"]].map(Clone::clone));
+    let output = |id: &str, status: &str| json!({ "type": "apply_patch_call_output", "call_id": id, "status": status, "output": "t" });
+    assert_eq!(items[4..6], [output("call_0", "completed"), output("call_1", "failed")]);
+    assert_eq!(items[6]["type"], "function_call_output");
+    assert_eq!(
+        (kinds(&bodies[2], "input"), kinds(&bodies[3], "input")),
+        (plain.map(str::to_owned).to_vec(), plain.map(str::to_owned).to_vec())
+    );
+}
+
+#[tokio::test]
+async fn a_service_without_the_tool_for_patches_gets_hobs_own() {
+    let refused = r#"{"error":{"message":"Invalid value: 'apply_patch'. Supported values are: 'function'.","param":"tools[1].type"}}"#;
+    let good = || Answer::Stream(events(&happy()));
+    let server = Server::start([Answer::Status(400, &[], refused), good(), good()]).await;
+    let client =
+        server.client_with("openai/gpt-6-sol", |settings| settings.openai_interface = Some(OpenAiInterface::Responses));
+    let task = [Memoized::from(Message::user("task"))];
+    patching(client.as_ref(), &task).await.unwrap();
+    patching(client.as_ref(), &task).await.unwrap();
+    let kinds: Vec<_> = server.bodies().iter().map(|body| body["tools"][1]["type"].clone()).collect();
+    assert_eq!(kinds, ["apply_patch", "function", "function"]);
 }

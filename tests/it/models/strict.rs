@@ -42,7 +42,7 @@ fn too_many(model: &str, cap: &Value) -> bool {
     cap.as_u64().unwrap() > known_model(model).unwrap().output
 }
 
-fn refused_by_responses(model: &str, body: &Value) -> Vec<String> {
+pub(crate) fn refused_by_responses(model: &str, body: &Value) -> Vec<String> {
     let mut wrong = strange(body, &RESPONSES);
     wrong.extend(wrong_effort(model, &body["reasoning"]["effort"]).then(|| "reasoning.effort".to_owned()));
     wrong.extend(too_many(model, &body["max_output_tokens"]).then(|| "max_output_tokens".to_owned()));
@@ -50,12 +50,16 @@ fn refused_by_responses(model: &str, body: &Value) -> Vec<String> {
     let ids = |kind: &str| -> Vec<&Value> {
         items.iter().filter(|item| item["type"] == kind).map(|item| &item["call_id"]).collect()
     };
-    wrong.extend((ids("function_call") != ids("function_call_output")).then(|| "a call without its output".to_owned()));
+    for (call, output) in [("function_call", "function_call_output"), ("apply_patch_call", "apply_patch_call_output")] {
+        wrong.extend((ids(call) != ids(output)).then(|| format!("a {call} without its output")));
+    }
+    let has_tool = body["tools"].as_array().unwrap().iter().any(|tool| tool["type"] == "apply_patch");
+    wrong.extend((!has_tool && !ids("apply_patch_call").is_empty()).then(|| "a call of no tool".to_owned()));
     wrong
 }
 
 /// OpenAI's own chat completions, and Google's, which counts thinking within the cap.
-fn refused_by_chat(model: &str, body: &Value) -> Vec<String> {
+pub(crate) fn refused_by_chat(model: &str, body: &Value) -> Vec<String> {
     let mut wrong = strange(body, &CHAT);
     wrong.extend(wrong_effort(model, &body["reasoning_effort"]).then(|| "reasoning_effort".to_owned()));
     wrong.extend(too_many(model, &body["max_tokens"]).then(|| "max_tokens".to_owned()));
@@ -67,7 +71,7 @@ fn refused_by_chat(model: &str, body: &Value) -> Vec<String> {
     wrong
 }
 
-fn refused_by_messages(model: &str, body: &Value) -> Vec<String> {
+pub(crate) fn refused_by_messages(model: &str, body: &Value) -> Vec<String> {
     let mut wrong = strange(body, &MESSAGES);
     let known = known_model(model).unwrap();
     wrong.extend(too_many(model, &body["max_tokens"]).then(|| "max_tokens".to_owned()));
@@ -132,6 +136,7 @@ async fn no_request_has_what_its_service_refuses() {
                         turn: 2,
                         funds: None,
                         strain,
+                        rest: Default::default(),
                     };
                     client.complete(&request).await.unwrap_err();
                     let body = server.bodies().remove(0);

@@ -8,14 +8,17 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use bytes::Bytes;
+use hob_config::EditForm;
+use hob_domain::FailureClass;
+use hob_egress::ServiceTier;
 
 use crate::model::{
     ModelError, ModelReply,
     http::{Call, Collect, Http},
 };
 
-/// Tries of one request: as it is, and once more for each of the three refusals.
-const TRIES: usize = 4;
+/// Tries of one request: as it is, and once more for each of the five refusals.
+const TRIES: usize = 6;
 /// Tokens of a reply that are too few to work with: then the request has to become shorter.
 const CAP_LEAST: u32 = 1_024;
 /// The two names of the cap at interfaces compatible with OpenAI's.
@@ -38,12 +41,27 @@ pub(super) struct Adapted {
     cap: AtomicU32,
     has_other_name: AtomicBool,
     lacks_effort: AtomicBool,
+    lacks_patches: AtomicBool,
+    lacks_flex: AtomicBool,
 }
 
 impl Adapted {
-    pub(super) fn new() -> Self {
+    /// Of a model that edits in this way, as far as its interface has a tool for that.
+    pub(super) fn new(edits: Option<EditForm>) -> Self {
         let no = || AtomicBool::new(false);
-        Self { cap: AtomicU32::new(u32::MAX), has_other_name: no(), lacks_effort: no() }
+        let lacks_patches = AtomicBool::new(edits != Some(EditForm::PatchTool));
+        Self {
+            cap: AtomicU32::new(u32::MAX),
+            has_other_name: no(),
+            lacks_effort: no(),
+            lacks_patches,
+            lacks_flex: no(),
+        }
+    }
+
+    /// Whether the interface's own tool for patches is offered.
+    pub(super) fn patches(&self) -> bool {
+        !self.lacks_patches.load(Relaxed)
     }
 
     /// The cap of a reply that should have `wanted` tokens.
@@ -62,6 +80,11 @@ impl Adapted {
         wanted.filter(|_| !self.lacks_effort.load(Relaxed))
     }
 
+    /// The tier where it should be `wanted`.
+    pub(super) fn tier(&self, wanted: ServiceTier) -> ServiceTier {
+        if self.lacks_flex.load(Relaxed) { ServiceTier::Standard } else { wanted }
+    }
+
     /// Sends `call` with what `made` says, the cap of the reply and the body, and once more after each refusal that changes these.
     pub(super) async fn sent<C: Collect>(
         &self,
@@ -76,10 +99,18 @@ impl Adapted {
             let (cap, body) = made();
             call.body = body;
             match http.stream::<C>(&call, of).await {
-                Err(error) if tries_left > 0 && self.learn(&error, cap) => {}
+                Err(error) if tries_left > 0 && (self.learn(&error, cap) || self.hurries(&error, &mut call.tier)) => {}
                 answered => return answered,
             }
         }
+    }
+
+    /// Whether the slow tier is left: it has no room now, which costs nothing, or the service does not have it.
+    fn hurries(&self, error: &ModelError, tier: &mut ServiceTier) -> bool {
+        let ModelError::Status { status, message, failure } = error else { return false };
+        let has_no_room = *status == 429 && matches!(failure, FailureClass::Transient { .. });
+        let is_about_it = has_no_room || matches!(status, 400 | 422) && message.contains("service_tier");
+        is_about_it && std::mem::take(tier) == ServiceTier::Flex && !self.lacks_flex.swap(true, Relaxed)
     }
 
     /// Whether another try of a request that asked for at most `cap` tokens can help.
@@ -101,6 +132,10 @@ impl Adapted {
         };
         if let Some(fitting) = fitting(&message, cap) {
             return self.cap.fetch_min(fitting, Relaxed) > fitting;
+        }
+        // Other servers of the interface may know functions only.
+        if message.contains("apply_patch") || message.contains("tools") && self.patches() {
+            return !self.lacks_patches.swap(true, Relaxed);
         }
         if !REFUSALS.iter().any(|refusal| message.contains(refusal)) {
             return false;
@@ -137,8 +172,6 @@ fn fitting(message: &str, cap: u32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::FailureClass;
-
     use super::*;
 
     fn refused(message: &str) -> ModelError {
@@ -181,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_left_out_from_then_on_and_once() {
-        let adapted = Adapted::new();
+        let adapted = Adapted::new(None);
         assert_eq!(
             (adapted.name("max_tokens"), adapted.cap(9_000), adapted.effort(Some("high"))),
             ("max_tokens", 9_000, Some("high"))
@@ -201,7 +234,7 @@ mod tests {
         assert!(adapted.learn(&cap, 9_000) && !adapted.learn(&cap, 9_000));
         assert_eq!((adapted.cap(9_000), adapted.cap(2_000)), (4_096, 2_000));
         for other in [refused("no such model"), refused("unknown field `x`"), ModelError::Cut] {
-            assert!(!Adapted::new().learn(&other, 9_000), "{other}");
+            assert!(!Adapted::new(None).learn(&other, 9_000), "{other}");
         }
     }
 }

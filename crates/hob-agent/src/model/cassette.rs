@@ -94,6 +94,7 @@ mod tests {
                 turn,
                 funds: None,
                 strain: hob_domain::Strain::Usual,
+                rest: Default::default(),
             })
             .await
     }

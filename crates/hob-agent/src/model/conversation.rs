@@ -13,7 +13,7 @@ use hob_domain::{FailureClass, Spend, Strain};
 use hob_egress::{Budget, Metered};
 
 use crate::model::{
-    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, call_ids, fallback_chain::Member,
+    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, Rest, call_ids, fallback_chain::Member,
     funds::Purse, recording::Recording,
 };
 
@@ -82,8 +82,15 @@ impl<'a> Conversation<'a> {
     ) -> Result<Answer, ModelError> {
         let messages = [Memoized::from(Message::user(question))];
         let tools = Memoized::from(Vec::new());
-        let request =
-            ModelRequest { system, messages: &messages, tools: &tools, turn: 1, funds: None, strain: Strain::Usual };
+        let request = ModelRequest {
+            system,
+            messages: &messages,
+            tools: &tools,
+            turn: 1,
+            funds: None,
+            strain: Strain::Usual,
+            rest: Rest::Short,
+        };
         Self::begin(chain, session).ask(&request).await
     }
 

@@ -92,6 +92,14 @@ impl ModelError {
         ["thinking", "signature", "reasoning", "encrypted"].iter().any(|sign| message.contains(sign))
     }
 
+    /// Whether the service does not take a picture of the request.
+    pub fn refuses_pictures(&self) -> bool {
+        let Self::Status { status: 400 | 422, message, failure: FailureClass::Permanent } = self.of_request() else {
+            return false;
+        };
+        message.to_lowercase().contains("image")
+    }
+
     /// The error that may concern the request: of several only the last one.
     fn of_request(&self) -> &Self {
         match self {

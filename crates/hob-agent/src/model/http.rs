@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use hob_config::ModelSettings;
 use hob_domain::FailureClass;
-use hob_egress::{Api, Reservation};
+use hob_egress::{Api, Bill, Reservation, ServiceTier};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
@@ -28,6 +28,8 @@ use crate::{
 const ANSWER_MAX: usize = 16 << 20;
 /// Bytes of an error's body that are read.
 const ERROR_MAX: usize = 64 << 10;
+/// How long a service is waited for in its slow tier: OpenAI's "Flex processing" guide, read 2026-11, advises 15 minutes.
+const FLEX_IDLE: Duration = Duration::from_secs(15 * 60);
 /// How long to wait for the end of a stream once its reply is complete: then its connection can be reused.
 const END: Duration = Duration::from_secs(1);
 
@@ -39,6 +41,10 @@ pub(super) trait Collect: Default + Send {
     fn is_complete(&self) -> bool;
     /// Whether the service reported the tokens.
     fn is_counted(&self) -> bool;
+    /// What the service bills otherwise than ordinary tokens: its tier, and the tokens that it caches for an hour.
+    fn bill(&self) -> Bill {
+        Bill::default()
+    }
     /// The reply of the model `of`, for a request of `sent` bytes.
     fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError>;
 }
@@ -51,6 +57,8 @@ pub(super) struct Call<'a> {
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
     pub(super) key: Option<SecretString>,
+    /// The tier that it asks for.
+    pub(super) tier: ServiceTier,
 }
 
 /// The one HTTP client of all models.
@@ -157,14 +165,15 @@ impl Http {
     }
 
     async fn attempt<C: Collect>(&self, call: &Call<'_>, of: &str) -> Result<ModelReply, ModelError> {
-        let silent = |_elapsed| ModelError::Silent(self.idle);
+        let idle = if call.tier == ServiceTier::Flex { FLEX_IDLE.max(self.idle) } else { self.idle };
+        let silent = |_elapsed| ModelError::Silent(idle);
         let request = self.client.post(&call.url).headers(call.headers.clone()).body(call.body.clone());
         let mut held = match call.funds {
             Some(funds) => Some(funds.reserve(call.api, &call.body).await?),
             None => None,
         };
         held.iter_mut().for_each(Reservation::sent);
-        let sent = timeout(self.idle, request.send()).await.map_err(silent)?;
+        let sent = timeout(idle, request.send()).await.map_err(silent)?;
         let answer = sent.map_err(|error| {
             if error.is_connect() {
                 held.take().into_iter().for_each(Reservation::give_back);
@@ -180,7 +189,7 @@ impl Http {
         let (mut events, mut collect, mut size) = (Events::default(), C::default(), 0);
         let mut chunks = answer.bytes_stream();
         loop {
-            let patience = if collect.is_complete() { END.min(self.idle) } else { self.idle };
+            let patience = if collect.is_complete() { END.min(idle) } else { idle };
             let chunk = match timeout(patience, chunks.next()).await {
                 Ok(Some(Ok(chunk))) => chunk,
                 Ok(None) => break,
@@ -199,11 +208,11 @@ impl Http {
         if size > 0 && !collect.is_complete() && !events.seen() {
             return Err(ModelError::Garbage("it is not an event stream".into()));
         }
-        let is_counted = collect.is_counted();
+        let (is_counted, bill) = (collect.is_counted(), collect.bill());
         let reply = collect.finish(of, call.body.len())?;
         match (held, call.funds) {
             (Some(held), Some(funds)) if is_counted => {
-                held.settle(reply.usage.into());
+                held.settle(Bill { usage: reply.usage, ..bill });
                 funds.counted(&call.body, reply.usage.input);
             }
             (Some(held), _) => held.settle_at_most(reply.usage),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hob_domain::Strain;
-pub use hob_egress::Usage;
+pub use hob_egress::{ServiceTier, Usage};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Funds, Memoized, ModelError, Verbatim};
@@ -36,6 +36,19 @@ pub struct ModelRequest<'a> {
     /// How hard the work is.
     #[serde(skip)]
     pub strain: Strain,
+    /// How long it may take until the next one.
+    #[serde(skip)]
+    pub rest: Rest,
+}
+
+/// How long a conversation may rest between two requests.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Less than a service's cache keeps it by itself: five minutes of Anthropic's.
+    #[default]
+    Short,
+    /// Longer, as a check takes so long.
+    Long,
 }
 
 /// One message of the conversation.
@@ -116,7 +129,7 @@ pub struct ToolCall {
 }
 
 /// The answer of a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
     pub id: String,
@@ -124,6 +137,34 @@ pub struct ToolResult {
     pub text: String,
     /// Whether the call failed.
     pub is_error: bool,
+    /// Pictures that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Picture>,
+}
+
+impl ToolResult {
+    /// A text alone.
+    pub fn of_text(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { id: id.into(), text: text.into(), ..Self::default() }
+    }
+
+    /// The same, of a call that failed.
+    pub fn of_error(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { is_error: true, ..Self::of_text(id, text) }
+    }
+
+    /// The text, which says what a model that does not see misses.
+    pub(in crate::model) fn text(&self, sees: bool) -> Cow<'_, str> {
+        match sees || self.images.is_empty() {
+            true => Cow::Borrowed(&self.text),
+            false => Cow::Owned(format!("{}\n{UNSEEN}", self.text)),
+        }
+    }
+
+    /// The pictures for a model that sees.
+    pub(in crate::model) fn images(&self, sees: bool) -> &[Picture] {
+        if sees { &self.images } else { &[] }
+    }
 }
 
 /// One reply of a model.

@@ -34,7 +34,9 @@ pub use fallback_chain::FallbackChain;
 pub use funds::Funds;
 pub use http::use_ring;
 pub use memoized::Memoized;
-pub use message::{Message, ModelClient, ModelReply, ModelRequest, Picture, Stop, Tool, ToolCall, ToolResult, Usage};
+pub use message::{
+    Message, ModelClient, ModelReply, ModelRequest, Picture, Rest, ServiceTier, Stop, Tool, ToolCall, ToolResult, Usage,
+};
 pub use models::Models;
 pub(crate) use models::is_loopback;
 pub use openai::OpenAi;

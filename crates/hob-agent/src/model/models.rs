@@ -7,6 +7,7 @@ use std::{
 };
 
 use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings, known_model};
+use hob_egress::ServiceTier;
 use hob_text::KnownSecrets;
 use url::{Host, Url};
 
@@ -54,7 +55,7 @@ impl Models {
         Self { records: folder.map(|folder| Records { folder, secrets }), ..self }
     }
 
-    /// The models `first` and `others`, in the order in which they are asked.
+    /// The models `first` and `others`, in the order in which they are asked, with the effort and the tier of an agent.
     ///
     /// # Errors
     /// [`ModelError::Setup`] when one is named twice or cannot be had, as [`Models::client`] says it.
@@ -63,22 +64,23 @@ impl Models {
         first: &ModelName,
         others: &[ModelName],
         effort: Option<Effort>,
+        tier: ServiceTier,
     ) -> Result<FallbackChain, ModelError> {
         for (place, name) in others.iter().enumerate() {
             if name == first || others.iter().take(place).any(|earlier| earlier == name) {
                 return Err(ModelError::Setup(format!("`{name}` appears twice in its list of models")));
             }
         }
-        let others = others.iter().map(|name| self.member(name, effort)).collect::<Result<_, _>>()?;
-        Ok(FallbackChain::new(self.member(first, effort)?, others, self.records.clone()))
+        let others = others.iter().map(|name| self.member(name, effort, tier)).collect::<Result<_, _>>()?;
+        Ok(FallbackChain::new(self.member(first, effort, tier)?, others, self.records.clone()))
     }
 
-    fn member(&self, name: &ModelName, effort: Option<Effort>) -> Result<Member, ModelError> {
+    fn member(&self, name: &ModelName, effort: Option<Effort>, tier: ServiceTier) -> Result<Member, ModelError> {
         let price = self.settings.price(name).or_else(|| match self.billing(name) {
             Billing::Free => Some(PriceSettings::default()),
             Billing::Billed => None,
         });
-        Ok(Member { name: name.to_string(), client: self.client_with(name, effort)?, price })
+        Ok(Member { name: name.to_string(), client: self.client_with(name, effort, tier)?, price })
     }
 
     /// A client for `name`.
@@ -87,15 +89,20 @@ impl Models {
     /// [`ModelError::Setup`] if its key is missing, its address is invalid or its cassette cannot be read;
     /// [`ModelError::Cassette`] if the cassette is not valid.
     pub fn client(&self, name: &ModelName) -> Result<Arc<dyn ModelClient>, ModelError> {
-        self.client_with(name, None)
+        self.client_with(name, None, ServiceTier::Standard)
     }
 
-    /// Like [`client`](Self::client), with an effort instead of the settings'.
-    fn client_with(&self, name: &ModelName, effort: Option<Effort>) -> Result<Arc<dyn ModelClient>, ModelError> {
+    /// Like [`client`](Self::client), with an effort instead of the settings', and a tier.
+    fn client_with(
+        &self,
+        name: &ModelName,
+        effort: Option<Effort>,
+        tier: ServiceTier,
+    ) -> Result<Arc<dyn ModelClient>, ModelError> {
         let sees = self.settings.images.sees(&name.to_string());
         let effort = effort.or(self.settings.effort);
         let known = known_model(&name.to_string());
-        let options = ReplyOptions { max_tokens: self.settings.max_output_tokens, effort, known, sees };
+        let options = ReplyOptions { max_tokens: self.settings.max_output_tokens, effort, known, sees, tier };
         match name {
             ModelName::Cassette(path) => Ok(Arc::new(Cassette::load(path)?)),
             ModelName::OpenAi(model) => {

@@ -2,6 +2,7 @@
 
 use hob_config::{Effort, KnownModel, ThinkingForm, Vendor};
 use hob_domain::Strain;
+use hob_egress::ServiceTier;
 
 /// The replies that are asked of a model: what the settings say, and what is known of the model.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +14,12 @@ pub(super) struct ReplyOptions {
     pub(super) known: Option<&'static KnownModel>,
     /// Whether the model is shown images.
     pub(super) sees: bool,
+    /// The tier that the agent may be answered in.
+    pub(super) tier: ServiceTier,
 }
+
+/// The member of a request for OpenAI's slow tier ("Flex processing", read 2026-11).
+pub(super) const FLEX: &str = r#","service_tier":"flex""#;
 
 impl ReplyOptions {
     /// The effort to ask for; `None` if the service chooses it.
@@ -39,6 +45,12 @@ impl ReplyOptions {
             Vendor::Anthropic => Some(Effort::High),
             Vendor::Deepseek | Vendor::Gemini | Vendor::Mistral | Vendor::Xai => None,
         }
+    }
+
+    /// The tier to ask for: another than the ordinary one only where it is known that the vendor has it.
+    pub(super) fn tier(&self) -> ServiceTier {
+        let has = self.known.is_some_and(|known| known.flex && known.vendor == Vendor::OpenAi);
+        if has { self.tier } else { ServiceTier::Standard }
     }
 
     /// The word for the effort at interfaces compatible with OpenAI's.
@@ -68,7 +80,7 @@ mod tests {
     use super::*;
 
     fn options(model: &str, effort: Option<Effort>) -> ReplyOptions {
-        ReplyOptions { max_tokens: 16_384, effort, known: known_model(model), sees: false }
+        ReplyOptions { max_tokens: 16_384, effort, known: known_model(model), sees: false, tier: ServiceTier::Flex }
     }
 
     #[test]
@@ -102,6 +114,19 @@ mod tests {
             let options = options(model, Some(Effort::Auto));
             assert_eq!([Strain::Usual, Strain::Hard].map(|strain| options.word(strain)), words, "{model}");
             assert_eq!(options.with_reasoning(Strain::Hard), cap, "{model}");
+        }
+    }
+
+    #[test]
+    fn the_slow_tier_is_for_models_that_are_known_to_have_it() {
+        for (model, tier) in [
+            ("gpt-6-sol", ServiceTier::Flex),
+            ("gpt-5.1-codex", ServiceTier::Standard),
+            ("gemini-4-argon", ServiceTier::Standard),
+            ("claude-opus-5", ServiceTier::Standard),
+            ("unknown", ServiceTier::Standard),
+        ] {
+            assert_eq!(options(model, None).tier(), tier, "{model}");
         }
     }
 

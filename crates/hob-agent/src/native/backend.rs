@@ -1,8 +1,7 @@
 //! The native agent: its parts, and the beginning and end of one of its runs.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::DateTime;
 use hob_config::{AgentSettings, ImageUse, ToolSettings};
 use hob_domain::{FailureClass, Image, RunPurpose, RunReport, RunRequest, Spend};
@@ -17,7 +16,7 @@ use crate::{
     egress::EgressRules,
     environment::{RUN_TAG, RUN_VARIABLE},
     folder::Folder,
-    model::{Conversation, FallbackChain, Picture},
+    model::{Conversation, FallbackChain, Rest},
     native::{
         fetcher::Fetcher,
         guard::Guard,
@@ -32,13 +31,16 @@ use crate::{
         speech::Dialect,
         surroundings::{sandbox_note, surroundings},
         tool_calls::ToolExecutor,
-        tools::{Jobs, Scratch, Toolbox, Toolset, Written},
+        tools::{Jobs, Pictures, Scratch, Toolbox, Toolset, Written, picture},
         turns::Run,
         window::Window,
     },
     report::report,
     session::{Line, SessionEvent, now_ms},
 };
+
+/// The time that a service's cache keeps a conversation by itself: that of Anthropic's, "Prompt caching", read 2026-11.
+const CACHED: Duration = Duration::from_secs(5 * 60);
 
 /// Hob's own loop over a model.
 pub struct NativeAgent {
@@ -110,10 +112,7 @@ impl NativeAgent {
     /// Checks that the price of each model is known, which a budget of money requires unless tokens are limited, too.
     fn priced(&self) -> Result<(), AgentError> {
         match self.models.unpriced() {
-            Some(model) => Err(AgentError::setup(format!(
-                "the run has a budget and the price of `{model}` is not known: add `[model.prices.\"{model}\"]` with \
-                 `input` and `output` in USD for a million tokens (0 where it costs nothing), or limit its tokens with `budget.tokens`"
-            ))),
+            Some(model) => Err(AgentError::unpriced(model)),
             None => Ok(()),
         }
     }
@@ -247,6 +246,7 @@ impl NativeAgent {
             case,
             jobs: Jobs::default(),
             scratch: Scratch::of(&confined),
+            pictures: Pictures::new(self.sees()),
             confined,
             fetcher,
             servers: connected,
@@ -267,8 +267,9 @@ impl NativeAgent {
             window: Window::new(self.models.first(), self.settings.context_tokens),
             context,
             progress: standing,
-            last_look: LastLook::new(request, self.settings.last_look, toolset.has("shell")),
+            last_look: LastLook::new(request, &self.settings, toolset.has("shell")),
             strain: request.strain,
+            rest: if request.checks_took.values().any(|took| *took > CACHED) { Rest::Long } else { Rest::Short },
         };
         let outcome = run.drive().await;
         if let Some(case) = &run.executor.toolbox.case {
@@ -403,10 +404,6 @@ fn shown(images: &[Image]) -> Option<String> {
     let names: Vec<&str> = images.iter().map(|image| image.name.as_str()).collect();
     let text = format!("[Hob] Images of the task follow it, data like its text, in this order: {}", names.join("; "));
     (!names.is_empty()).then_some(text)
-}
-
-fn picture(image: &Image) -> Picture {
-    Picture { media_type: image.media_type.to_owned(), data: BASE64_STANDARD.encode(&image.bytes) }
 }
 
 /// The task: the brief, and the checks that it does not name.

@@ -119,8 +119,13 @@ impl Change {
     pub(super) fn is_prose(&self) -> bool {
         let of_diff = self.diff.lines().filter_map(|line| line.strip_prefix("diff --git "));
         let mut names = of_diff.chain(self.new.iter().map(String::as_str)).peekable();
-        names.peek().is_some() && names.all(|name| PROSE.iter().any(|ending| name.ends_with(ending)))
+        names.peek().is_some() && names.all(is_prose)
     }
+}
+
+/// Whether only people read a file of this name.
+pub(super) fn is_prose(name: &str) -> bool {
+    PROSE.iter().any(|ending| name.ends_with(ending))
 }
 
 /// Without the lines of a diff that shorten hashes as the repository's settings say.

@@ -242,6 +242,7 @@ pub(super) mod tests {
             hand_off_to: Vec::new(),
             images: Vec::new(),
             strain: hob_domain::Strain::Usual,
+            checks_took: Default::default(),
         }
     }
 

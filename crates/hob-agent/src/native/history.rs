@@ -195,7 +195,9 @@ impl History {
                 let last = results.len().saturating_sub(1);
                 let masked = |(index, result): (usize, &ToolResult)| {
                     let heard = if index == last { turn.heard.as_str() } else { "" };
-                    ToolResult { text: mask(&result.text, heard), ..result.clone() }
+                    let seen = if result.images.is_empty() { "" } else { "\n[Hob left out its picture]" };
+                    let text = format!("{}{seen}", mask(&result.text, heard));
+                    ToolResult { text, images: Vec::new(), ..result.clone() }
                 };
                 Message::Results { results: results.iter().enumerate().map(masked).collect() }
             }
@@ -211,11 +213,36 @@ impl History {
     pub(super) fn forget_reasoning(&mut self) -> bool {
         let mut forgot = false;
         for (at, message) in self.messages.iter_mut().enumerate() {
-            let Message::Assistant { text, calls, verbatim: Some(_) } = &**message else { continue };
-            let plain = Message::Assistant { text: text.clone(), calls: calls.clone(), verbatim: None };
+            let plain = match &**message {
+                Message::Assistant { text, calls, verbatim: Some(_) } => {
+                    forgot = true;
+                    Message::Assistant { text: text.clone(), calls: calls.clone(), verbatim: None }
+                }
+                // It is written anew: an answer has the form of its call.
+                Message::Results { .. } if forgot => Message::clone(message),
+                Message::Results { .. } | Message::Assistant { .. } | Message::User { .. } => continue,
+            };
             if let Some(turn) = self.turns.get_mut(at.saturating_sub(1) / 2) {
                 turn.bytes = (turn.bytes + size(&plain)).saturating_sub(size(message));
             }
+            *message = plain.into();
+        }
+        forgot
+    }
+
+    /// Leaves out the pictures that tools showed: a service does not take one of them.
+    pub(super) fn forget_pictures(&mut self) -> bool {
+        let mut forgot = false;
+        for message in &mut self.messages {
+            let Message::Results { results } = &**message else { continue };
+            if results.iter().all(|result| result.images.is_empty()) {
+                continue;
+            }
+            let without = |result: &ToolResult| match result.images.is_empty() {
+                true => result.clone(),
+                false => ToolResult::of_error(&result.id, "the model's service does not take this picture"),
+            };
+            let plain = Message::Results { results: results.iter().map(without).collect() };
             *message = plain.into();
             forgot = true;
         }
@@ -301,7 +328,9 @@ fn size(message: &Message) -> usize {
         Message::Assistant { text, calls, verbatim: None } => {
             text.len() + calls.iter().map(|call| call.arguments.len() + call.name.len() + 100).sum::<usize>()
         }
-        Message::Results { results } => results.iter().map(|result| result.text.len() + 60).sum(),
+        Message::Results { results } => {
+            results.iter().map(|result| result.text.len() + 60 + result.images.len() * PICTURE).sum()
+        }
     }
 }
 

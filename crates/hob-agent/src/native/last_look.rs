@@ -10,6 +10,7 @@
 //!   people only needs none.
 //! - Caveats: files that git ignores may change unseen. It guides a model: Hob runs the checks itself afterwards.
 
+use hob_config::AgentSettings;
 use hob_domain::{Impact, RunPurpose, RunRequest};
 use tokio::sync::OnceCell;
 
@@ -17,6 +18,7 @@ use crate::{
     native::{
         change::{Change, Tree, commit},
         command_line::{CommandLine, Steps, Vouch, impact},
+        quick_check::quick,
         seen::{Run, Seen, Shown},
         standing::Standing,
         tools::{CommandResult, Toolbox},
@@ -72,6 +74,8 @@ pub(super) struct LastLook {
     can_run: bool,
     task: String,
     checks: Vec<String>,
+    /// The check that runs by itself after edits.
+    pub(super) quick: Option<String>,
     /// The commit that the run began at.
     base: OnceCell<Option<String>>,
 }
@@ -85,6 +89,8 @@ pub(super) struct Ended<'a> {
     pub(super) is_at_top: bool,
     /// The state before it, of [`LastLook::before`].
     pub(super) before: Option<Tree>,
+    /// Whether the model ran it.
+    pub(super) is_models: bool,
 }
 
 /// The answer to `done`.
@@ -97,12 +103,13 @@ pub(super) enum Gate {
 
 impl LastLook {
     /// The last look of a run; one that changes nothing has none.
-    pub(super) fn new(request: &RunRequest, is_wanted: bool, can_run: bool) -> Self {
+    pub(super) fn new(request: &RunRequest, settings: &AgentSettings, can_run: bool) -> Self {
         Self {
-            is_wanted: is_wanted && request.purpose == RunPurpose::Work,
+            is_wanted: settings.last_look && request.purpose == RunPurpose::Work,
             can_run,
             task: format!("{}\n{}", request.title, clip(request.body.trim(), TASK_MAX)).trim().to_owned(),
             checks: request.checks.clone(),
+            quick: quick(request, settings.quick_check).filter(|_| can_run),
             base: OnceCell::new(),
         }
     }
@@ -137,7 +144,7 @@ impl LastLook {
     /// Notes the result of a command. The text follows its answer: the task, once nothing else is missing.
     pub(super) async fn after(&self, standing: &mut Standing, ended: &Ended<'_>, toolbox: &Toolbox) -> Option<String> {
         let results = self.results(ended, toolbox);
-        let has_failed = results.iter().any(|(_, result)| *result == Shown::Failed);
+        let has_failed = ended.is_models && results.iter().any(|(_, result)| *result == Shown::Failed);
         // Before the first change a test may have to fail.
         standing.seen.has_failed |= has_failed && !standing.files.is_empty();
         if !self.is_wanted {

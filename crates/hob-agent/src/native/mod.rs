@@ -31,6 +31,7 @@ mod mcp;
 mod needs;
 mod notes;
 mod plain;
+mod quick_check;
 mod quiet;
 mod repair;
 mod replay;

@@ -115,7 +115,7 @@ impl<'a> Rebuild<'a> {
             }
             SessionEvent::Result { id, is_error, text } => {
                 if let Some(open) = &mut self.open {
-                    open.results.push(ToolResult { id: id.clone(), text: text.clone(), is_error: *is_error });
+                    open.results.push(ToolResult { is_error: *is_error, ..ToolResult::of_text(id, text) });
                 }
             }
             SessionEvent::Turned { note, written, errors, errors_in_row, failed_commands, .. } => {
@@ -138,7 +138,7 @@ impl<'a> Rebuild<'a> {
                 Some(_) | None => (CUT_OFF, true),
             };
             for call in open.calls.iter().skip(open.results.len()) {
-                open.results.push(ToolResult { id: call.id.clone(), text: text.to_owned(), is_error });
+                open.results.push(ToolResult { is_error, ..ToolResult::of_text(&call.id, text) });
             }
             self.push(open, "");
         }

@@ -13,4 +13,6 @@ pub(super) struct Standing {
     pub(super) seen: Seen,
     /// Whether the last look was given: once a run.
     pub(super) looked: bool,
+    /// The output of the check that runs by itself, as it was told last.
+    pub(super) quick_failure: Option<String>,
 }

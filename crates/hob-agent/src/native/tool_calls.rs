@@ -14,13 +14,14 @@ use crate::{
     RunContext,
     model::{ToolCall, ToolResult},
     native::{
-        change::Tree,
+        change::{Tree, is_prose},
         guard::{Decision, Guard, Place},
         history::{REASON_MAX, Trace},
         last_look::{Ended, Gate, LastLook},
         limits::{Limits, out_of_time},
+        quick_check::failure,
         standing::Standing,
-        tools::{Action, Answer, CommandResult, Effect, ToolError, Toolbox, Toolset, run_action},
+        tools::{Action, Answer, CommandResult, Effect, Shell, ToolError, Toolbox, Toolset, run_action},
         usage::{Actions, RunUsage},
     },
     report::{cancelled, clip, first_line},
@@ -50,6 +51,8 @@ pub(super) struct CallResults {
     has_failed_command: bool,
     /// What an end leaves unverified.
     doubt: Option<String>,
+    /// What Hob says after the answers; may be empty.
+    pub(super) news: String,
 }
 
 impl CallResults {
@@ -209,9 +212,38 @@ impl CallRunner<'_> {
         }
         for call in left {
             let text = format!("not run: one reply may call {CALLS_MAX} tools");
-            done.results.push(ToolResult { id: call.id.clone(), text, is_error: true });
+            done.results.push(ToolResult::of_error(&call.id, text));
         }
+        done.news = self.check(&done.trace.files).await.unwrap_or_default();
         Ok(done)
+    }
+
+    /// Runs the fast check after a reply that changed `files`; what the model has to know of it.
+    async fn check(&mut self, files: &[String]) -> Option<String> {
+        let check = self.last_look.quick.as_ref().filter(|_| !files.iter().all(|file| is_prose(file)))?;
+        let action = Action::Shell(Shell::of_check(check));
+        if !self.executor.guard.runs_by_itself(&action) {
+            return None;
+        }
+        self.say(&format!("checking with `{}`", first_line(check, REASON_MAX)));
+        let before = self.last_look.before(&self.progress.seen, check, &self.executor.toolbox).await;
+        let (_, answer) = self.executor.run(action).await;
+        let result = CommandResult::in_answer(&answer)?;
+        let output = match answer {
+            Ok(Answer::Ran(output, _)) => output,
+            Ok(_) => return None,
+            Err(error) => error.to_string(),
+        };
+        let ended =
+            Ended { command: check, result: &result, output: &output, is_at_top: true, before, is_models: false };
+        let more = self.last_look.after(self.progress, &ended, &self.executor.toolbox).await;
+        match result {
+            CommandResult::Succeeded => {
+                self.progress.quick_failure = None;
+                more.map(|more| format!("\n\n{more}"))
+            }
+            CommandResult::Failed(_) => Some(failure(self.progress, check, &output)),
+        }
     }
 
     /// The action as it runs: a patch in its folder, and the end only if nothing failed in this reply.
@@ -266,10 +298,11 @@ impl CallRunner<'_> {
             }
             self.show(step, allowed, &answer);
             let ran = CommandResult::in_answer(&answer);
-            let answer = match answer {
+            let (answer, images) = match answer {
                 Ok(Answer::End(outcome)) => return Err(done.with_doubt(outcome)),
-                Ok(Answer::Text(text) | Answer::Ran(text, _)) => Ok(text),
-                Err(error) => Err(error),
+                Ok(Answer::Text(text) | Answer::Ran(text, _)) => (Ok(text), Vec::new()),
+                Ok(Answer::Shown(text, picture)) => (Ok(text), vec![picture]),
+                Err(error) => (Err(error), Vec::new()),
             };
             if self.context.cancel.is_cancelled() {
                 return Err(cancelled());
@@ -286,6 +319,7 @@ impl CallRunner<'_> {
             let warning = self.usage.count_call(self.limits, call, &said)?;
             done.has_failed_command |= matches!(ran, Some(CommandResult::Failed(_)));
             self.note(call, &line, answer, warning.as_deref(), done);
+            done.results.iter_mut().rev().take(1).for_each(|result| result.images.clone_from(&images));
             if let Some(result) = ran {
                 self.usage.count_command(self.limits, &line, &result)?;
             }
@@ -330,7 +364,8 @@ impl CallRunner<'_> {
     async fn ended(&mut self, command: Command, result: &CommandResult, output: String) -> String {
         self.tested(&command.text, result).await;
         let Command { text, is_at_top, before } = &command;
-        let ended = Ended { command: text, result, output: &output, is_at_top: *is_at_top, before: *before };
+        let ended =
+            Ended { command: text, result, output: &output, is_at_top: *is_at_top, before: *before, is_models: true };
         match self.last_look.after(self.progress, &ended, &self.executor.toolbox).await {
             Some(more) => format!("{output}\n\n{more}"),
             None => output,
@@ -372,7 +407,7 @@ impl CallRunner<'_> {
             (Ok(_), _) => {}
         }
         let effect = match answer {
-            Ok(Answer::Text(text) | Answer::Ran(text, _)) => {
+            Ok(Answer::Text(text) | Answer::Ran(text, _) | Answer::Shown(text, _)) => {
                 first_line(text.lines().next().unwrap_or_default(), REASON_MAX)
             }
             Ok(Answer::End(Outcome::ApprovalNeeded { .. })) => "the run ends until a person approves it".to_owned(),
@@ -405,7 +440,7 @@ impl CallRunner<'_> {
                 text
             }
         };
-        let result = ToolResult { id: call.id.clone(), text, is_error };
+        let result = ToolResult { id: call.id.clone(), text, is_error, images: Vec::new() };
         done.trace.note(self.usage.turns, &call.name, said, &result);
         // File contents are not shown: progress may be a public log.
         if is_error || said.starts_with("shell ") || self.executor.toolset.is_program(&call.name) {

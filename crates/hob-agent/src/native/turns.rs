@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::{
     RunContext,
-    model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Stop, ToolCall},
+    model::{Answer, Conversation, Message, ModelError, ModelReply, ModelRequest, Rest, Stop, ToolCall},
     native::{
         history::{History, REASON_MAX, Trace},
         last_look::LastLook,
@@ -48,6 +48,7 @@ pub(super) struct Run<'a> {
     pub(super) progress: Standing,
     pub(super) last_look: LastLook,
     pub(super) strain: Strain,
+    pub(super) rest: Rest,
 }
 
 impl Run<'_> {
@@ -149,6 +150,7 @@ impl Run<'_> {
                 self.window.exceeded(&mut self.history, error.window(), plan)
             } else {
                 error.refuses_reasoning() && self.forget_reasoning(&error)
+                    || error.refuses_pictures() && self.history.forget_pictures()
             };
             if !is_less {
                 return Err(failed(&error));
@@ -176,7 +178,8 @@ impl Run<'_> {
         let (turn, messages) = (self.usage.turns, self.history.messages());
         self.context.session.add(SessionEvent::Asked { turn, messages: messages.len() });
         let (system, tools) = (self.dialect.system(), self.dialect.tools());
-        let request = ModelRequest { system, messages, tools, turn, funds: None, strain: self.strain() };
+        let (strain, rest) = (self.strain(), self.rest);
+        let request = ModelRequest { system, messages, tools, turn, funds: None, strain, rest };
         let answer = tokio::select! {
             answer = self.model.ask(&request) => answer.map_err(Unanswered::Failed),
             () = tokio::time::sleep_until(self.limits.deadline) => {
@@ -267,6 +270,7 @@ impl Run<'_> {
         let circle = self.usage.count_reply(&self.limits)?;
         let mut note = self.usage.status(&self.limits, Instant::now());
         note.push_str(&self.executor.toolbox.jobs.news().await);
+        note.push_str(&done.news);
         note.push_str(&circle.map(|warning| format!("\n{warning}")).unwrap_or_default());
         self.steer();
         if let Some(case) = &self.executor.toolbox.case {

@@ -237,6 +237,8 @@ const CALLED: Members = &[
     ("execution", Words(&["client"])),
     ("environment", Typed(&[("local", Of(&[("type", Value)])), ("container_reference", Off(CODE))])),
     ("status", Value),
+    ("caller", Small),
+    ("created_by", Value),
 ];
 /// Its answer.
 const ANSWERED: Members = &[
@@ -247,6 +249,8 @@ const ANSWERED: Members = &[
     ("output", Either(&[Text, List(&ANSWER_PART)])),
     ("status", Value),
     ("max_output_length", Value),
+    ("caller", Small),
+    ("created_by", Value),
 ];
 /// A part of an answer; that of a shell has no type.
 static ANSWER_PART: Shape = Either(&[Typed(&[
@@ -273,7 +277,7 @@ static OWN_TOOL: Shape = Typed(&[
         Of(&[("type", Value), ("name", Value), ("description", Text), ("format", Free), ("defer_loading", Value)]),
     ),
     ("namespace", Of(&[("type", Value), ("name", Value), ("description", Text), ("tools", List(&OWN_TOOL))])),
-    ("apply_patch", Of(&[("type", Value)])),
+    ("apply_patch", Of(&[("type", Value), ("allowed_callers", List(&Words(&["direct"])))])),
     ("local_shell", Of(&[("type", Value)])),
     (
         "shell",

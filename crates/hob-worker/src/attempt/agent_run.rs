@@ -202,6 +202,7 @@ fn request(
         brief: text,
         folder: job.checkout.folder().to_owned(),
         checks: checks.to_vec(),
+        checks_took: job.checks_took(),
         time,
         time_setting,
         usd_micros,

@@ -1,6 +1,6 @@
 //! The data of one attempt's work.
 
-use std::sync::OnceLock;
+use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use hob_config::RepositorySettings;
 use hob_domain::{
@@ -97,6 +97,12 @@ impl Job<'_> {
     /// The checks that fail on the commit that the work starts from.
     pub(super) fn red_base(&self) -> Vec<CheckResult> {
         self.base_checks.get().into_iter().flatten().filter(|check| check.failed()).cloned().collect()
+    }
+
+    /// How long each check took that passed there.
+    pub(super) fn checks_took(&self) -> BTreeMap<String, Duration> {
+        let passed = self.base_checks.get().into_iter().flatten().filter(|check| check.passed());
+        passed.map(|check| (check.command.clone(), Duration::from_secs(check.seconds))).collect()
     }
 
     /// All comments by authorized accounts, also those that came meanwhile.

@@ -301,5 +301,6 @@ async fn request(
         hand_off_to: Vec::new(),
         images: Vec::new(),
         strain: Strain::Usual,
+        checks_took: Default::default(),
     })
 }

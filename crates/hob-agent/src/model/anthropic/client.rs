@@ -1,14 +1,14 @@
 //! Requests in the format of the messages interface.
 
 use bytes::Bytes;
-use hob_egress::Api;
+use hob_egress::{Api, ServiceTier};
 use http::{HeaderName, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::model::{
-    Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool,
+    Message, ModelClient, ModelError, ModelReply, ModelRequest, Picture, Rest, Tool,
     adapted::Adapted,
     anthropic::{collect::Collected, thinking::Thinking},
     call_ids::plain_id,
@@ -19,9 +19,11 @@ use crate::model::{
 
 /// The interface's version that this speaks, from Anthropic's "Versions" page.
 const VERSION: &str = "2023-06-01";
-/// The end of a message, without and with a cache mark in its last block.
+/// The end of a message, where its last block can have a cache mark.
 const LAST_BLOCK: &str = "}]}";
-const MARKED_BLOCK: &str = r#","cache_control":{"type":"ephemeral"}}]}"#;
+/// A cache mark for five minutes, and one for an hour: "Prompt caching", read 2026-11.
+const MARK: &str = r#"{"type":"ephemeral"}"#;
+const HOUR_MARK: &str = r#"{"type":"ephemeral","ttl":"1h"}"#;
 /// Characters of a tool's name that are sent back.
 const NAME_MAX: usize = 64;
 /// The replacement of an empty message, which the service refuses.
@@ -55,7 +57,7 @@ impl Anthropic {
             model: model.to_owned(),
             of: format!("messages/{model}"),
             options,
-            adapted: Adapted::new(),
+            adapted: Adapted::new(None),
         }
     }
 
@@ -70,8 +72,13 @@ impl Anthropic {
             self.thinking(request).members(self.may_think(request))
         );
         body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
-        let system = json!([{ "type": "text", "text": request.system, "cache_control": { "type": "ephemeral" } }]);
-        body.push_str(&format!(r#","system":{system},"messages":["#));
+        // An hour's mark may not follow one of minutes, so that all are of one kind.
+        let mark = match request.rest {
+            Rest::Short => MARK,
+            Rest::Long => HOUR_MARK,
+        };
+        let (system, marked_block) = (json!(request.system), format!(r#","cache_control":{mark}}}]}}"#));
+        body.push_str(&format!(r#","system":[{{"type":"text","text":{system},"cache_control":{mark}}}],"messages":["#));
         let marked = request.messages.len().saturating_sub(3);
         for (index, said) in request.messages.iter().enumerate() {
             if index > 0 {
@@ -81,7 +88,7 @@ impl Anthropic {
             match (index >= marked && is_ours(said), json.strip_suffix(LAST_BLOCK)) {
                 (true, Some(start)) => {
                     body.push_str(start);
-                    body.push_str(MARKED_BLOCK);
+                    body.push_str(&marked_block);
                 }
                 (true, None) | (false, _) => body.push_str(&json),
             }
@@ -121,7 +128,8 @@ impl ModelClient for Anthropic {
             headers.insert("anthropic-beta", beta);
         }
         let (api, funds, url) = (Api::Anthropic, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone() };
+        let call =
+            Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone(), tier: ServiceTier::Standard };
         self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
 }
@@ -154,6 +162,12 @@ fn name(said: &str) -> String {
     name
 }
 
+/// A picture as a block.
+fn block(image: &Picture) -> Value {
+    let source = json!({ "type": "base64", "media_type": image.media_type, "data": image.data });
+    json!({ "type": "image", "source": source })
+}
+
 /// A message, with its content last.
 fn message(message: &Message, of: &str, sees: bool) -> String {
     if let Message::Assistant { verbatim: Some(verbatim), .. } = message
@@ -164,12 +178,7 @@ fn message(message: &Message, of: &str, sees: bool) -> String {
     let text = |text: &str| json!({ "type": "text", "text": if text.trim().is_empty() { NOTHING } else { text } });
     let (role, content): (_, Vec<Value>) = match message {
         Message::User { text: said, images } => {
-            let shown = images.iter().map(|image| match sees {
-                true => json!({ "type": "image", "source": {
-                    "type": "base64", "media_type": image.media_type, "data": image.data,
-                } }),
-                false => text(UNSEEN),
-            });
+            let shown = images.iter().map(|image| if sees { block(image) } else { text(UNSEEN) });
             ("user", std::iter::once(text(said)).chain(shown).collect())
         }
         Message::Assistant { text: said, calls, .. } => {
@@ -184,7 +193,12 @@ fn message(message: &Message, of: &str, sees: bool) -> String {
         }
         Message::Results { results } => {
             let results = results.iter().map(|result| {
-                let content = if result.text.is_empty() { NOTHING } else { &result.text };
+                let said = result.text(sees);
+                let said = if said.is_empty() { NOTHING } else { &said };
+                let content: Value = match result.images(sees) {
+                    [] => said.into(),
+                    images => std::iter::once(text(said)).chain(images.iter().map(block)).collect(),
+                };
                 json!({ "type": "tool_result", "tool_use_id": plain_id(&result.id), "content": content, "is_error": result.is_error })
             });
             ("user", results.collect())

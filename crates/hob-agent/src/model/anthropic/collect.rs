@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hob_egress::Bill;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ const BLOCKS_MAX: usize = 256;
 pub(super) struct Collected {
     blocks: BTreeMap<u64, Block>,
     usage: Usage,
+    hour_write: u64,
     stop: Option<Stop>,
     complete: bool,
 }
@@ -120,7 +122,15 @@ struct Counted {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
+    cache_creation: Option<Written>,
     output_tokens: Option<u64>,
+}
+
+/// The tokens of `cache_creation_input_tokens` by how long they stay.
+#[derive(Deserialize)]
+struct Written {
+    #[serde(default)]
+    ephemeral_1h_input_tokens: u64,
 }
 
 impl Collected {
@@ -129,6 +139,7 @@ impl Collected {
         let plain = counted.input_tokens.unwrap_or(input.saturating_sub(cached_input).saturating_sub(cache_write));
         let cached_input = counted.cache_read_input_tokens.unwrap_or(cached_input);
         let cache_write = counted.cache_creation_input_tokens.unwrap_or(cache_write);
+        self.hour_write = counted.cache_creation.as_ref().map_or(self.hour_write, |of| of.ephemeral_1h_input_tokens);
         let input = plain.saturating_add(cached_input).saturating_add(cache_write);
         self.usage = Usage { input, cached_input, cache_write, output: counted.output_tokens.unwrap_or(output) };
     }
@@ -195,6 +206,10 @@ impl Collect for Collected {
 
     fn is_counted(&self) -> bool {
         self.usage != Usage::default()
+    }
+
+    fn bill(&self) -> Bill {
+        Bill { hour_write: self.hour_write, ..Bill::default() }
     }
 
     fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {

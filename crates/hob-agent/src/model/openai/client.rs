@@ -1,7 +1,7 @@
 //! Requests in the format of the chat completions interface.
 
 use bytes::Bytes;
-use hob_egress::Api;
+use hob_egress::{Api, ServiceTier};
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -14,11 +14,14 @@ use crate::model::{
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::collect::Collected,
-    reply_options::ReplyOptions,
+    reply_options::{FLEX, ReplyOptions},
 };
 
 /// Characters of a tool's name that are sent back.
 const NAME_MAX: usize = 64;
+
+/// The words before pictures that tools showed.
+const SHOWN: &str = "[Hob] The pictures of the answers above, in their order";
 
 /// A client for one model behind an OpenAI-compatible interface.
 pub struct OpenAi {
@@ -45,7 +48,11 @@ impl OpenAi {
         let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
         let of = format!("chat/{model}");
-        Self { http, url, key, model: model.to_owned(), of, options, cap_name, adapted: Adapted::new() }
+        Self { http, url, key, model: model.to_owned(), of, options, cap_name, adapted: Adapted::new(None) }
+    }
+
+    fn tier(&self) -> ServiceTier {
+        self.adapted.tier(self.options.tier())
     }
 
     fn cap(&self, request: &ModelRequest<'_>) -> u32 {
@@ -62,6 +69,9 @@ impl OpenAi {
         );
         if let Some(effort) = self.adapted.effort(self.options.word(request.strain)) {
             body.push_str(&format!(r#","reasoning_effort":"{effort}""#));
+        }
+        if self.tier() == ServiceTier::Flex {
+            body.push_str(FLEX);
         }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
@@ -83,7 +93,7 @@ impl ModelClient for OpenAi {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
         let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone() };
+        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone(), tier: self.tier() };
         self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
 }
@@ -106,8 +116,8 @@ fn wire(said: &Message, of: &str, sees: bool) -> String {
     }
 }
 
-fn message(message: &Message, sees: bool) -> Vec<Value> {
-    match message {
+fn message(said: &Message, sees: bool) -> Vec<Value> {
+    match said {
         Message::User { text, images } if images.is_empty() => vec![json!({ "role": "user", "content": text })],
         Message::User { text, images } => {
             let shown = images.iter().map(|image| match sees {
@@ -125,14 +135,18 @@ fn message(message: &Message, sees: bool) -> Vec<Value> {
             let calls: Vec<_> = calls.iter().map(call).collect();
             vec![json!({ "role": "assistant", "content": content, "tool_calls": calls })]
         }
-        Message::Results { results } => results
-            .iter()
-            .map(|result| {
+        Message::Results { results } => {
+            let answers = results.iter().map(|result| {
+                let text = result.text(sees);
                 // The interface has no mark for a failed call.
-                let content = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
+                let content = if result.is_error { format!("error: {text}") } else { text.into_owned() };
                 json!({ "role": "tool", "tool_call_id": plain_id(&result.id), "content": content })
-            })
-            .collect(),
+            });
+            // An answer of a tool is a text there: its pictures come after all of them.
+            let shown: Vec<_> = results.iter().flat_map(|result| result.images(sees)).cloned().collect();
+            let shown = (!shown.is_empty()).then(|| Message::User { text: SHOWN.to_owned(), images: shown });
+            answers.chain(shown.iter().flat_map(|shown| message(shown, sees))).collect()
+        }
     }
 }
 

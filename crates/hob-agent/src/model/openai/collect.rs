@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hob_egress::{Bill, ServiceTier};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -23,6 +24,7 @@ pub(super) struct Collected {
     details: Vec<Value>,
     stop: Option<Stop>,
     usage: Option<Usage>,
+    tier: ServiceTier,
     complete: bool,
 }
 
@@ -31,6 +33,7 @@ struct Chunk {
     #[serde(default)]
     choices: Vec<Choice>,
     usage: Option<Counted>,
+    service_tier: Option<String>,
     error: Option<Value>,
 }
 
@@ -63,6 +66,7 @@ struct Counted {
 #[derive(Deserialize)]
 struct Details {
     cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
 }
 
 impl Collect for Collected {
@@ -76,9 +80,15 @@ impl Collect for Collected {
             return Err(stream_error(&error));
         }
         if let Some(counted) = chunk.usage {
-            let cached = counted.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
             let (input, output) = (counted.prompt_tokens, counted.completion_tokens);
-            self.usage = Some(Usage { input, cached_input: cached.min(input), cache_write: 0, output });
+            let details = counted.prompt_tokens_details.as_ref();
+            let of = |count: fn(&Details) -> Option<u64>| details.and_then(count).unwrap_or(0);
+            let cached_input = of(|details| details.cached_tokens).min(input);
+            let cache_write = of(|details| details.cache_write_tokens).min(input - cached_input);
+            self.usage = Some(Usage { input, cached_input, cache_write, output });
+        }
+        if let Some(tier) = &chunk.service_tier {
+            self.tier = ServiceTier::named(tier);
         }
         // One choice was requested: others from the server are ignored.
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
@@ -111,6 +121,10 @@ impl Collect for Collected {
 
     fn is_counted(&self) -> bool {
         self.usage.is_some()
+    }
+
+    fn bill(&self) -> Bill {
+        Bill { tier: self.tier, ..Bill::default() }
     }
 
     /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.

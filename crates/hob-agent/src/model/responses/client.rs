@@ -3,8 +3,11 @@
 //! Source: OpenAI's "Responses" reference and "Reasoning models" guide, read 2026-11: with `store: false` and
 //! `reasoning.encrypted_content` the output of a reply becomes input of the next request unchanged.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
-use hob_egress::Api;
+use hob_config::edit_form;
+use hob_egress::{Api, ServiceTier};
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -12,14 +15,14 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::model::{
-    Message, ModelClient, ModelError, ModelReply, ModelRequest, Tool, ToolCall,
+    Memoized, Message, ModelClient, ModelError, ModelReply, ModelRequest, Picture, Tool, ToolCall, ToolResult,
     adapted::Adapted,
     call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
     openai::plain_name,
-    reply_options::ReplyOptions,
-    responses::collect::Collected,
+    reply_options::{FLEX, ReplyOptions},
+    responses::{collect::Collected, patches},
 };
 
 /// Bytes of the first message that make the key of its cache.
@@ -53,8 +56,12 @@ impl Responses {
             model: model.to_owned(),
             of: format!("responses/{model}"),
             options,
-            adapted: Adapted::new(),
+            adapted: Adapted::new(edit_form(model)),
         }
+    }
+
+    fn tier(&self) -> ServiceTier {
+        self.adapted.tier(self.options.tier())
     }
 
     fn cap(&self, request: &ModelRequest<'_>) -> u32 {
@@ -71,8 +78,11 @@ impl Responses {
         if let Some(effort) = self.adapted.effort(self.options.word(request.strain)) {
             body.push_str(&format!(r#","reasoning":{{"effort":"{effort}"}}"#));
         }
+        if self.tier() == ServiceTier::Flex {
+            body.push_str(FLEX);
+        }
         if let Some(first) = request.messages.first() {
-            let first = first.json(&self.of, |said| items(said, &self.of, self.options.sees));
+            let first = first.json(&self.of, |said| self.items(said, None));
             body.push_str(&format!(r#","prompt_cache_key":"{}""#, cache_key(&first)));
         }
         if !request.system.is_empty() {
@@ -80,17 +90,52 @@ impl Responses {
         }
         if !request.tools.is_empty() {
             body.push_str(r#","tools":"#);
-            body.push_str(&request.tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string()));
+            body.push_str(&self.tools(request.tools));
         }
         body.push_str(r#","input":["#);
-        for (index, message) in request.messages.iter().enumerate() {
-            if index > 0 {
+        let mut before: Option<&Message> = None;
+        for message in request.messages {
+            if before.is_some() {
                 body.push(',');
             }
-            body.push_str(&message.json(&self.of, |said| items(said, &self.of, self.options.sees)));
+            body.push_str(&message.json(&self.of, |said| self.items(said, before)));
+            before = Some(message);
         }
         body.push_str("]}");
         Bytes::from(body)
+    }
+
+    /// The tools; that for patches is the interface's own if the model knows it, and the service did not refuse it.
+    fn tools<'a>(&self, tools: &'a Memoized<Vec<Tool>>) -> Cow<'a, str> {
+        if !self.adapted.patches() {
+            return tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string());
+        }
+        let own = |one: &Tool| if patches::is_patch(one) { json!({ "type": patches::NAME }) } else { tool(one) };
+        tools.json(&format!("{} with patches", self.of), |tools| tools.iter().map(own).collect::<Value>().to_string())
+    }
+
+    /// A message as elements of the input.
+    fn items(&self, message: &Message, before: Option<&Message>) -> String {
+        if let Message::Assistant { verbatim: Some(verbatim), .. } = message
+            && let Some(items) = verbatim.by(&self.of)
+        {
+            return items.to_owned();
+        }
+        let patched = patches::calls(before, &self.of);
+        let answer = |result: &ToolResult| match patched.contains(&result.id) {
+            true => patches::output(result),
+            false => output(result, self.options.sees),
+        };
+        let items: Vec<Value> = match message {
+            Message::Results { results } => results.iter().map(answer).collect(),
+            Message::User { text, images } => vec![user(text, images, self.options.sees)],
+            Message::Assistant { text, calls, .. } => {
+                let is_said = !text.is_empty() || calls.is_empty();
+                let words = is_said.then(|| json!({ "role": "assistant", "content": text }));
+                words.into_iter().chain(calls.iter().map(call)).collect()
+            }
+        };
+        items.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
@@ -99,7 +144,7 @@ impl ModelClient for Responses {
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError> {
         let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref())?;
         let (api, funds, url) = (Api::OpenAi, request.funds, self.url.clone());
-        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone() };
+        let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone(), tier: self.tier() };
         self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
 }
@@ -116,37 +161,33 @@ fn tool(tool: &Tool) -> Value {
     json!({ "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.schema, "strict": false })
 }
 
-/// A message as elements of the input.
-fn items(message: &Message, of: &str, sees: bool) -> String {
-    if let Message::Assistant { verbatim: Some(verbatim), .. } = message
-        && let Some(items) = verbatim.by(of)
-    {
-        return items.to_owned();
+/// A message of Hob's.
+fn user(text: &str, images: &[Picture], sees: bool) -> Value {
+    if images.is_empty() {
+        return json!({ "role": "user", "content": text });
     }
-    let items: Vec<Value> = match message {
-        Message::User { text, images } if images.is_empty() => vec![json!({ "role": "user", "content": text })],
-        Message::User { text, images } => {
-            let shown = images.iter().map(|image| match sees {
-                true => json!({ "type": "input_image", "image_url": image.data_url() }),
-                false => json!({ "type": "input_text", "text": UNSEEN }),
-            });
-            let content: Value = std::iter::once(json!({ "type": "input_text", "text": text })).chain(shown).collect();
-            vec![json!({ "role": "user", "content": content })]
-        }
-        Message::Assistant { text, calls, .. } => {
-            let words = (!text.is_empty() || calls.is_empty()).then(|| json!({ "role": "assistant", "content": text }));
-            words.into_iter().chain(calls.iter().map(call)).collect()
-        }
-        Message::Results { results } => results
-            .iter()
-            .map(|result| {
-                // The interface has no mark for a failed call.
-                let output = if result.is_error { format!("error: {}", result.text) } else { result.text.clone() };
-                json!({ "type": "function_call_output", "call_id": plain_id(&result.id), "output": output })
-            })
-            .collect(),
+    let shown: &[Picture] = if sees { images } else { &[] };
+    let unseen = images.iter().skip(shown.len()).map(|_| json!({ "type": "input_text", "text": UNSEEN }));
+    let content: Value = with_pictures(text, shown).chain(unseen).collect();
+    json!({ "role": "user", "content": content })
+}
+
+/// A text and its pictures as the parts of a content.
+fn with_pictures(text: &str, images: &[Picture]) -> impl Iterator<Item = Value> {
+    let shown = images.iter().map(|image| json!({ "type": "input_image", "image_url": image.data_url() }));
+    std::iter::once(json!({ "type": "input_text", "text": text })).chain(shown)
+}
+
+/// The answer to a call of one of Hob's tools.
+fn output(result: &ToolResult, sees: bool) -> Value {
+    let text = result.text(sees);
+    // The interface has no mark for a failed call.
+    let text = if result.is_error { format!("error: {text}") } else { text.into_owned() };
+    let output: Value = match result.images(sees) {
+        [] => text.into(),
+        images => with_pictures(&text, images).collect(),
     };
-    items.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+    json!({ "type": "function_call_output", "call_id": plain_id(&result.id), "output": output })
 }
 
 fn call(call: &ToolCall) -> Value {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use hob_egress::{Bill, ServiceTier};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::model::{ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, classify::stream_error, http::Collect};
+use crate::model::{
+    ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim, classify::stream_error, http::Collect, responses::patches,
+};
 
 /// Items one reply may have.
 const ITEMS_MAX: usize = 256;
@@ -16,6 +19,7 @@ pub(super) struct Collected {
     /// The items, each as it came.
     items: BTreeMap<u64, Box<RawValue>>,
     usage: Usage,
+    tier: ServiceTier,
     stop: Option<Stop>,
 }
 
@@ -31,6 +35,7 @@ struct StreamEvent {
 #[derive(Deserialize)]
 struct Response {
     usage: Option<Counted>,
+    service_tier: Option<String>,
     error: Option<Value>,
     incomplete_details: Option<Details>,
 }
@@ -52,6 +57,7 @@ struct Counted {
 #[derive(Deserialize)]
 struct InputDetails {
     cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
 }
 
 /// The content of an item, unless it is for the service alone.
@@ -69,6 +75,11 @@ enum Item {
         /// A text; from some servers an object.
         #[serde(default)]
         arguments: Value,
+    },
+    ApplyPatchCall {
+        #[serde(default)]
+        call_id: String,
+        operation: Value,
     },
     #[serde(other)]
     Other,
@@ -90,11 +101,13 @@ enum Part {
 impl Collected {
     fn ends(&mut self, response: Option<Response>, stop: Stop) {
         self.stop = Some(stop);
-        if let Some(Counted { input_tokens: input, output_tokens: output, input_tokens_details }) =
-            response.and_then(|response| response.usage)
-        {
-            let cached = input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
-            self.usage = Usage { input, cached_input: cached.min(input), cache_write: 0, output };
+        let Some(Response { usage, service_tier, .. }) = response else { return };
+        self.tier = ServiceTier::named(service_tier.as_deref().unwrap_or_default());
+        if let Some(Counted { input_tokens: input, output_tokens: output, input_tokens_details: details }) = usage {
+            let of = |count: fn(&InputDetails) -> Option<u64>| details.as_ref().and_then(count).unwrap_or(0);
+            let cached_input = of(|details| details.cached_tokens).min(input);
+            let cache_write = of(|details| details.cache_write_tokens).min(input - cached_input);
+            self.usage = Usage { input, cached_input, cache_write, output };
         }
     }
 }
@@ -140,6 +153,10 @@ impl Collect for Collected {
         self.usage != Usage::default()
     }
 
+    fn bill(&self) -> Bill {
+        Bill { tier: self.tier, ..Bill::default() }
+    }
+
     fn finish(self, of: &str, _sent: usize) -> Result<ModelReply, ModelError> {
         let Some(mut stop) = self.stop else { return Err(ModelError::Cut) };
         let (mut text, mut refusal, mut calls) = (String::new(), String::new(), Vec::new());
@@ -157,6 +174,13 @@ impl Collect for Collected {
                         whole => whole.to_string(),
                     };
                     calls.push(ToolCall { id, name, arguments });
+                }
+                Item::ApplyPatchCall { call_id: id, operation } => {
+                    calls.push(ToolCall {
+                        id,
+                        name: patches::NAME.to_owned(),
+                        arguments: patches::arguments(&operation),
+                    });
                 }
                 Item::Other => {}
             }

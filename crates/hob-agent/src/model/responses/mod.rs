@@ -3,5 +3,6 @@
 
 mod client;
 mod collect;
+mod patches;
 
 pub use client::Responses;

@@ -27,7 +27,7 @@ use crate::{
         served::protocol::{CallAnswer, Message, bytes, called, read},
         standing::Standing,
         tool_calls::{CallRunner, ToolExecutor},
-        tools::{Jobs, Scratch, Toolbox, Toolset, Written},
+        tools::{Jobs, Pictures, Scratch, Toolbox, Toolset, Written},
         usage::RunUsage,
     },
     session::SessionEvent,
@@ -107,7 +107,7 @@ impl<'a> Desk<'a> {
             guard: &rules.guard,
             toolbox: toolbox(settings, request, context, folder, case, &limits),
         };
-        let last_look = LastLook::new(request, false, false);
+        let last_look = LastLook::new(request, settings, false);
         Ok(Self { executor, limits, usage, standing: Standing::default(), last_look, context, end: None })
     }
 
@@ -255,6 +255,8 @@ fn toolbox(
         jobs: Jobs::default(),
         scratch: Scratch::of(&confined),
         confined,
+        // Its answers are texts.
+        pictures: Pictures::new(false),
         fetcher: None,
         servers: Connected::default(),
         written: Written::new(0, limits.output),

@@ -100,13 +100,14 @@ impl Dialect {
                 Message::Results { results }
             }
             Speech::Json => {
-                let mut text = String::new();
+                let (mut text, mut images) = (String::new(), Vec::new());
                 for (call, result) in calls.iter().zip(results) {
                     let kind = if result.is_error { "Error" } else { "Result" };
                     text.push_str(&format!("{kind} of `{}`:\n{}\n\n", call.name, result.text));
+                    images.extend(result.images);
                 }
                 text.push_str(note);
-                Message::user(text)
+                Message::User { text, images }
             }
         }
     }

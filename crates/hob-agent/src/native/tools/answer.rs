@@ -3,13 +3,15 @@
 use hob_domain::Outcome;
 use hob_process::Exit;
 
-use crate::native::tools::ToolError;
+use crate::{model::Picture, native::tools::ToolError};
 
 /// The result of an action.
 #[derive(Debug)]
 pub(in crate::native) enum Answer {
     /// A text for the model.
     Text(String),
+    /// A picture, with a text about it.
+    Shown(String, Picture),
     /// The output of a command that ran, with any exit code: a failing test is news.
     Ran(String, CommandResult),
     /// The end of the run.

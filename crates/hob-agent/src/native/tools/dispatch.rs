@@ -11,10 +11,18 @@ use crate::{
 /// Runs `action` with `toolbox`.
 pub(in crate::native) async fn run_action(toolbox: &Toolbox, action: Action) -> Result<Answer, ToolError> {
     match action {
-        Action::Read(read) => match toolbox.scratch.of_path(&read.path).cloned() {
-            Some(scratch) => blocking(toolbox, move |_, cap| read.run(&scratch, cap.min(ANSWER_MAX))).await,
-            None => blocking(toolbox, move |folder, cap| read.run(folder, cap)).await,
-        },
+        Action::Read(read) => {
+            let scratch = toolbox.scratch.of_path(&read.path).cloned();
+            let folder = scratch.as_ref().unwrap_or(&toolbox.folder);
+            let picture = read.whole().map(|path| toolbox.pictures.answer(path, folder)).transpose()?.flatten();
+            if let Some(picture) = picture {
+                return Ok(picture);
+            }
+            match scratch {
+                Some(scratch) => blocking(toolbox, move |_, cap| read.run(&scratch, cap.min(ANSWER_MAX))).await,
+                None => blocking(toolbox, move |folder, cap| read.run(folder, cap)).await,
+            }
+        }
         Action::List(list) => blocking(toolbox, move |folder, cap| list.run(folder, cap.min(ANSWER_MAX))).await,
         Action::Search(search) => blocking(toolbox, move |folder, cap| search.run(folder, cap.min(ANSWER_MAX))).await,
         Action::Edit(edit) => blocking(toolbox, move |folder, _| edit.run(folder)).await,

@@ -30,7 +30,7 @@ const NAMES_MAX: usize = 2_000;
 pub(super) fn tool() -> Tool {
     Tool {
         name: "read".into(),
-        description: "Shows a text file exactly as it is, or a range of its lines.".into(),
+        description: "Shows a text file exactly as it is, or a range of its lines; or a picture.".into(),
         schema: json!({
             "type": "object",
             "properties": {
@@ -64,6 +64,12 @@ pub(in crate::native) struct Read {
 }
 
 impl Read {
+    /// The one file that it wants whole, if that is so.
+    pub(super) fn whole(&self) -> Option<&str> {
+        let is_whole = self.files.is_empty() && self.from.or(self.to).is_none();
+        is_whole.then_some(self.path.as_str())
+    }
+
     /// The files it names, in a few words.
     pub(super) fn what(&self) -> String {
         if self.files.is_empty() { self.path.clone() } else { self.files.join(" ") }

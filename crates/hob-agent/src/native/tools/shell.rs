@@ -53,7 +53,7 @@ pub(super) fn tool() -> Tool {
 }
 
 /// The arguments.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::native) struct Shell {
     /// The command.
@@ -88,6 +88,11 @@ pub(in crate::native) struct Shell {
 }
 
 impl Shell {
+    /// A check of Hob's: from the top of the folder, in a shell of its own.
+    pub(in crate::native) fn of_check(check: &str) -> Self {
+        Self { command: check.to_owned(), at_top: true, is_beside: true, ..Self::default() }
+    }
+
     /// Whether it may run beside other calls, even if it changes files.
     pub(super) fn is_independent(&self) -> bool {
         self.independent && !self.background

@@ -16,7 +16,7 @@ use crate::{
         fetcher::Fetcher,
         investigation::CaseFile,
         mcp::Connected,
-        tools::{Jobs, Scratch, ToolError},
+        tools::{Jobs, Pictures, Scratch, ToolError},
     },
 };
 
@@ -38,6 +38,8 @@ pub(in crate::native) struct Toolbox {
     pub(in crate::native) jobs: Jobs,
     /// The files for what answers leave out.
     pub(in crate::native) scratch: Scratch,
+    /// The pictures that were shown.
+    pub(in crate::native) pictures: Pictures,
     /// The fetcher of pages; `None` if it may reach none.
     pub(in crate::native) fetcher: Option<Fetcher>,
     /// The MCP servers that are open.

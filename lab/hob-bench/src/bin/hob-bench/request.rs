@@ -26,5 +26,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         hand_off_to: Vec::new(),
         images: Vec::new(),
         strain: hob_domain::Strain::Usual,
+        checks_took: Default::default(),
     })
 }
