@@ -32,6 +32,7 @@ mod ready;
 mod reasoning;
 mod recipe;
 mod sessions;
+mod strict_runs;
 
 /// A folder, a request to work in it and the surroundings of the run.
 pub(crate) struct Bench {
