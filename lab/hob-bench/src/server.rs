@@ -20,7 +20,7 @@ use tokio::{net::TcpListener, task::JoinHandle, time::Instant};
 use crate::{
     Fault, Script, Times,
     answer::{Form, answer},
-    tool::{Offer, Turn, call, edit_as_text, ending, shell},
+    tool::{Offer, Turn, call, edit_as_text, ending, filler, shell},
     wire::{Protocol, Reply},
 };
 
@@ -142,7 +142,8 @@ impl Play {
         let shell = shell(&offers);
         let edit = self.script.edit.as_ref().and_then(|edit| edit_as_text(text, edit));
         if shell.is_none() && edit.is_none() {
-            return (Turn::Text(ASIDE.to_owned()), Kind::Aside, None);
+            let said = protocol.schema(body).map_or_else(|| ASIDE.to_owned(), |schema| filler(schema).to_string());
+            return (Turn::Text(said), Kind::Aside, None);
         }
         let mut stage = self.stage();
         let step = stage.step;

@@ -17,7 +17,7 @@ const NAMES: [&str; 10] = [
     "run_command",
     "terminal",
 ];
-/// The line that mini-swe-agent's instructions have a model print when it is done.
+/// The line that mini-swe-agent's instructions have a model print when it is done; what follows is its result.
 const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 /// Properties that hold the command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
@@ -56,11 +56,8 @@ fn command_property(offer: &Offer) -> Option<&'static str> {
 
 /// A call of `offer` that runs `command`.
 pub(super) fn call(offer: &Offer, command: &str) -> Turn {
-    let mut arguments = Map::new();
+    let mut arguments = required(&offer.schema);
     let properties = &offer.schema["properties"];
-    for name in offer.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-        arguments.insert(name.to_owned(), filler(&properties[name]));
-    }
     if let Some(property) = command_property(offer) {
         let value = match is_type(&properties[property], "array") {
             true => json!(["sh", "-c", command]),
@@ -74,7 +71,8 @@ pub(super) fn call(offer: &Offer, command: &str) -> Turn {
 /// The end of the work: a call of the tool that the client offers for it, otherwise text.
 pub(super) fn ending(offers: &[Offer], body: &str, words: &str) -> Turn {
     if let (true, Some(shell)) = (body.contains(SUBMIT), shell(offers)) {
-        return call(shell, &format!("echo {SUBMIT}"));
+        let words = words.replace('\'', r"'\''");
+        return call(shell, &format!("echo {SUBMIT} && echo '{words}'"));
     }
     let Some(done) = offers.iter().find(|offer| offer.name == "done") else { return Turn::Text(words.to_owned()) };
     let required = done.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -82,8 +80,14 @@ pub(super) fn ending(offers: &[Offer], body: &str, words: &str) -> Turn {
     Turn::Call { name: done.name.clone(), arguments: Value::Object(arguments).to_string() }
 }
 
-/// Some value that fits a property.
-fn filler(property: &Value) -> Value {
+/// An object with all that `schema` requires.
+fn required(schema: &Value) -> Map<String, Value> {
+    let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| (name.to_owned(), filler(&schema["properties"][name]))).collect()
+}
+
+/// Some value that fits a schema.
+pub(super) fn filler(property: &Value) -> Value {
     if let Some(first) = property["enum"].as_array().and_then(|values| values.first()) {
         return first.clone();
     }
@@ -92,7 +96,7 @@ fn filler(property: &Value) -> Value {
         ("integer", json!(30)),
         ("number", json!(30)),
         ("array", json!([])),
-        ("object", json!({})),
+        ("object", required(property).into()),
     ] {
         if is_type(property, kind) {
             return value;
@@ -136,6 +140,14 @@ mod tests {
         let offers = [read.clone(), stdin, bash];
         assert_eq!(shell(&offers).map(|offer| offer.name.as_str()), Some("bash"));
         assert!(shell(&[read]).is_none());
+    }
+
+    #[test]
+    fn an_answer_by_a_schema_has_all_that_it_requires() {
+        let step = json!({ "type": "OBJECT", "properties": { "score": { "type": "INTEGER" } }, "required": ["score"] });
+        let properties = json!({ "model": { "type": "STRING", "enum": ["flash", "pro"] }, "step": step });
+        let schema = json!({ "type": "OBJECT", "properties": properties, "required": ["model", "step"] });
+        assert_eq!(filler(&schema), json!({ "model": "flash", "step": { "score": 30 } }));
     }
 
     #[test]

@@ -47,6 +47,17 @@ impl Protocol {
         }
     }
 
+    /// The schema that the reply must fit, if `body` wants JSON rather than words.
+    pub(crate) fn schema(self, body: &Value) -> Option<&Value> {
+        let places: &[&str] = match self {
+            Self::Chat => &["/response_format/json_schema/schema"],
+            Self::Responses => &["/text/format/schema"],
+            Self::Anthropic => &["/output_config/format/schema", "/output_format/schema"],
+            Self::Gemini => &["/generationConfig/responseJsonSchema", "/generationConfig/responseSchema"],
+        };
+        places.iter().find_map(|place| body.pointer(place))
+    }
+
     /// Whether the client wants a stream.
     pub(crate) fn streams(self, path: &str, body: &Value) -> bool {
         match self {
