@@ -36,7 +36,12 @@ pub(super) static MESSAGES: Shape = Shape::Members(&[
     ("prompt", Text),
     ("max_tokens_to_sample", Value),
 ]);
-const MESSAGE: Shape = Shape::Members(&[("role", Value), ("content", Either(&[Text, List(&BLOCK)]))]);
+const MESSAGE: Shape = Shape::Members(&[
+    ("role", Value),
+    ("content", Either(&[Text, List(&BLOCK)])),
+    // How hard it thinks from here on.
+    ("output_config", Shape::Members(&[("effort", Value)])),
+]);
 static EDIT: Shape = Typed(&[
     (
         "clear_tool_uses_20250919",
@@ -66,6 +71,11 @@ const CALL: Kind = Of(&[
     ("name", Value),
     ("input", Free),
     ("caller", Small),
+    ("cache_control", CACHE),
+]);
+const CHANGE: Kind = Of(&[
+    ("type", Value),
+    ("tool", Typed(&[("tool_reference", Of(&[("type", Value), ("name", Value)]))])),
     ("cache_control", CACHE),
 ]);
 static BLOCK: Shape = Typed(&[
@@ -107,6 +117,9 @@ static BLOCK: Shape = Typed(&[
         ]),
     ),
     ("tool_reference", Of(&[("type", Value), ("tool_name", Value), ("cache_control", CACHE)])),
+    // From here on the model has a tool that the request declares, or no longer has it.
+    ("tool_addition", CHANGE),
+    ("tool_removal", CHANGE),
     (
         "tool_search_tool_result",
         Of(&[("type", Value), ("tool_use_id", Value), ("content", Free), ("cache_control", CACHE)]),

@@ -52,6 +52,7 @@ async fn what_the_known_command_lines_send_passes() {
     for (api, recorded) in [
         (Api::Anthropic, include_str!("recorded/claude-1.json")),
         (Api::Anthropic, include_str!("recorded/claude-2.json")),
+        (Api::Anthropic, include_str!("recorded/claude-acp.json")),
         (Api::OpenAi, include_str!("recorded/codex-1.json")),
         (Api::OpenAi, include_str!("recorded/codex-2.json")),
         (Api::OpenAi, include_str!("recorded/copilot.json")),
