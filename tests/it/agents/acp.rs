@@ -1,6 +1,6 @@
 //! Agents that speak the Agent Client Protocol: a scripted one, and real ones where they are installed.
 
-use hob_bench::{Script, serve};
+use hob_bench::{INPUT_TOKENS, Kind, OUTPUT_TOKENS, Running, Script, serve};
 use hob_config::{AgentSettings, BackendKind};
 use hob_domain::{Checklist, FailureClass, Spend, StepState};
 use hob_sandbox::Sandbox;
@@ -79,10 +79,28 @@ async fn an_agent_that_wants_a_sign_in_gets_one_by_key() {
     assert!(matches!(report.outcome, Outcome::Done { .. }), "{:?}", report.outcome);
 }
 
-/// A real agent, where `scripts/agents.sh` installed it, with a scripted model: it does the work, and its tokens are counted.
-async fn does_the_work(name: &str, words: &[&str], key: &str) {
+/// Hob gives the permissions, not the agent's own model; and models may be offered without an option.
+#[tokio::test]
+async fn an_agent_is_put_into_the_mode_that_asks() {
+    needs!(PYTHON);
+    let bench = Bench::new(&[]);
+    let report = bench.run(&scripted("older", Some("large"))).await;
+    assert!(matches!(report.outcome, Outcome::Done { .. }), "{:?}", report.outcome);
+    assert!(bench.path().join("mode-default").exists() && bench.path().join("model-large").exists());
+}
+
+/// A real agent and where it works.
+struct Real {
+    bench: Bench,
+    server: Running,
+    report: RunReport,
+}
+
+/// Runs a real agent with a scripted model, where `scripts/agents.sh` installed it.
+async fn real(name: &str, words: &[&str], key: &str, sandbox: Sandbox) -> Option<Real> {
     let Some(program) = installed_as(name, words[0]) else {
-        return skipped(&format!("{name} is not installed"));
+        skipped(&format!("{name} is not installed"));
+        return None;
     };
     let server = serve(Script::new(["echo hello > greeting.txt"]).edit("greeting.txt", "hello"), |_| {}).await.unwrap();
     let command = [program.display().to_string()].into_iter().chain(words[1..].iter().map(|word| (*word).to_owned()));
@@ -96,12 +114,37 @@ async fn does_the_work(name: &str, words: &[&str], key: &str) {
     let agents = registry_at(&server, homes.path(), [("acp".to_owned(), settings)].into());
     let mut bench = Bench::new(&[("README.md", "A repository.\n")]);
     bench.context.environment = hob_config::child_environment();
+    bench.context.sandbox = sandbox;
     bench.request.brief = "Write `hello` into greeting.txt.".into();
     git2::Repository::init(bench.path()).unwrap();
     let report = bench.run(&agents.get("acp").unwrap()).await;
-    assert!(matches!(report.outcome, Outcome::Done { .. }), "{name}: {:?} {:?}", report.outcome, server.seen());
+    Some(Real { bench, server, report })
+}
+
+/// It does the work, its last words are its report, and its cost is measured.
+async fn does_the_work(name: &str, words: &[&str], key: &str) {
+    let Some(Real { bench, server, report }) = real(name, words, key, crate::harness::sandbox()).await else { return };
+    let Outcome::Done { summary, .. } = &report.outcome else {
+        panic!("{name}: {:?} {:?}", report.outcome, server.seen());
+    };
+    assert_eq!(summary, "The work is done.", "{name}");
     assert_eq!(bench.read("greeting.txt").trim(), "hello", "{name}");
-    assert!(report.spend.input_tokens > 0, "{name}: {:?}", report.spend);
+    let replies = server.replies() as u64;
+    let tokens = (report.spend.input_tokens, report.spend.output_tokens);
+    assert_eq!(tokens, (replies * INPUT_TOKENS, replies * OUTPUT_TOKENS), "{name}: {:?}", server.seen());
+    assert!(report.spend.usd_micros > 0, "{name}: {:?}", report.spend);
+}
+
+/// Without a sandbox nothing but Hob's answer keeps it from the command.
+#[tokio::test]
+async fn a_real_agent_asks_before_a_command_and_takes_no_for_an_answer() {
+    let Some(Real { bench, server, report }) =
+        real("gemini", &["gemini", "--acp"], "GEMINI_API_KEY", Sandbox::none()).await
+    else {
+        return;
+    };
+    assert!(server.seen().iter().any(|seen| seen.kind == Kind::Step(0)), "{:?}", report.outcome);
+    assert!(!bench.path().join("greeting.txt").exists());
 }
 
 #[tokio::test]
@@ -121,6 +164,8 @@ async fn each_end_says_what_it_was() {
     for (scene, model, class, says) in [
         ("refuses", None, FailureClass::NeedsHuman, "its model refused: No."),
         ("login", None, FailureClass::Misconfigured, "its key or login is missing: name the key's variable in `env`"),
+        ("signed out", None, FailureClass::Misconfigured, "was not let in: API Error: 403 no such flag"),
+        ("older", Some("huge"), FailureClass::Misconfigured, "does not offer this `model`; it offers large"),
         ("works", Some("huge"), FailureClass::Misconfigured, "does not offer this `model`; it offers small, large"),
         ("plain", Some("huge"), FailureClass::Misconfigured, "lets no model be chosen"),
         ("dies", None, FailureClass::Permanent, "no such table"),

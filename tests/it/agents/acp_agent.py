@@ -29,19 +29,22 @@ def read():
 
 def may(kind, title):
     """Asks for permission; returns the chosen option."""
+    says("I look next.")
     call = {"toolCallId": "c1", "title": title, "kind": kind}
-    update("tool_call", status="pending", **call)
+    # Some tell a call only by its update.
+    update("tool_call" if kind == "edit" else "tool_call_update", status="pending", **call)
     options = [{"optionId": name, "name": name, "kind": name} for name in ("reject_once", "allow_always", "allow_once")]
+    update("tool_call_update", status="in_progress", **call)
     send({"id": "ask", "method": "session/request_permission",
           "params": {"sessionId": "s", "toolCall": call, "options": options}})
     while True:
         answer = read()
         if answer.get("id") == "ask":
+            update("tool_call_update", status="completed", **call)
             return answer["result"]["outcome"].get("optionId", "cancelled")
 
 
 def works(prompt):
-    says("I look first.")
     update("plan", entries=[{"content": "Greet", "priority": "high", "status": "in_progress"}])
     with open("asked.txt", "a") as file:
         file.write(may("edit", "Write greeting.txt") + " " + may("execute", "make\ttest") + "\n")
@@ -54,11 +57,14 @@ def works(prompt):
 
 def prompted(message):
     stop = "end_turn"
-    if SCENE in ("works", "key"):
+    if SCENE in ("works", "key", "older"):
         works(message["params"]["prompt"][0]["text"])
     elif SCENE == "refuses":
         says("No.")
         stop = "refusal"
+    elif SCENE == "signed out":
+        says("API Error: 403 no such flag")
+        return send({"id": message["id"], "error": {"code": -32000, "message": "Authentication required"}})
     elif SCENE == "dies":
         sys.exit("no such table")
     elif SCENE == "floods":
@@ -86,7 +92,11 @@ def main():
         if method == "initialize":
             result = {"protocolVersion": 1, "agentCapabilities": {}, "agentInfo": {"name": "scripted", "version": "1.0"}}
             if SCENE == "key":
-                result["authMethods"] = [{"id": "browser", "name": "Browser"}, {"id": "own-api-key", "name": "Key"}]
+                result["authMethods"] = [
+                    {"id": "browser", "name": "Browser"},
+                    {"id": "another-api-key", "name": "Key", "type": "env_var", "vars": [{"name": "ANOTHER_API_KEY"}]},
+                    {"id": "own-api-key", "name": "Key", "type": "env_var", "vars": [{"name": "PATH"}]},
+                ]
             send({"id": message["id"], "result": result})
         elif method == "authenticate":
             signed_in = message["params"]["methodId"] == "own-api-key"
@@ -95,11 +105,21 @@ def main():
             send({"id": message["id"], "error": {"code": -32000, "message": "Authentication required"}})
         elif method == "session/new":
             assert message["params"]["cwd"] == os.getcwd(), message
-            result = {"sessionId": "s"} | ({"configOptions": options} if SCENE != "plain" else {})
+            result = {"sessionId": "s"}
+            if SCENE == "older":
+                result["models"] = {"availableModels": [{"modelId": "large", "name": "Large"}], "currentModelId": "auto"}
+                modes = [{"id": "auto", "name": "Auto"}, {"id": "default", "name": "Ask"}]
+                result["modes"] = {"availableModes": modes, "currentModeId": "auto"}
+            elif SCENE != "plain":
+                result["configOptions"] = options
             send({"id": message["id"], "result": result})
         elif method == "session/set_config_option":
             open("model-" + message["params"]["value"], "w").close()
             send({"id": message["id"], "result": {"configOptions": options}})
+        elif method in ("session/set_model", "session/set_mode"):
+            params = message["params"]
+            open("model-" + params["modelId"] if "modelId" in params else "mode-" + params["modeId"], "w").close()
+            send({"id": message["id"], "result": {}})
         elif method == "session/prompt":
             prompted(message)
 

@@ -88,6 +88,7 @@ impl AgentBackend for AcpAgent {
             prompt: format!("{}{}", request.brief, closing(request.purpose)),
             model: self.settings.model.as_deref(),
             context,
+            environment: &confined.environment,
             cancel: &end,
             deadline: started + request.time,
             is_held: context.sandbox.tier() != Tier::None,
@@ -145,6 +146,10 @@ fn outcome(name: &str, ended: Ended, exit: Option<Exit>, errors: &str, words: &s
         }
         Ended::NoSuchModel(offered) => {
             misconfigured(format!("`{name}` does not offer this `model`; it offers {}", offered.join(", ")))
+        }
+        // What it said then is nearer to the reason than the error is.
+        Ended::NoLogin(_) if !words.trim().is_empty() => {
+            misconfigured(format!("`{name}` was not let in: {}", first_line(words.trim(), QUOTED)))
         }
         Ended::NoLogin(said) => {
             misconfigured(format!("`{name}`: its key or login is missing: name the key's variable in `env` ({said})"))

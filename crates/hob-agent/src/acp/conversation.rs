@@ -2,6 +2,7 @@
 
 use std::{io, path::Path, time::Duration};
 
+use hob_process::Environment;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -61,6 +62,8 @@ pub(super) struct Talk<'a> {
     pub(super) prompt: String,
     pub(super) model: Option<&'a str>,
     pub(super) context: &'a RunContext,
+    /// What the program gets.
+    pub(super) environment: &'a Environment,
     pub(super) cancel: &'a CancellationToken,
     pub(super) deadline: Instant,
     /// Whether a sandbox holds what the agent does.
@@ -104,6 +107,10 @@ impl Peer<'_> {
         if let Some(model) = self.about.model {
             self.choose(&opened, model).await?;
         }
+        if let Some(mode) = opened.asking_mode() {
+            let set = json!({ "sessionId": opened.session_id, "modeId": mode });
+            self.ask::<Value>("session/set_mode", &set).await?;
+        }
         let mut prompt = self.about.prompt.clone();
         loop {
             self.turn.words.clear();
@@ -125,7 +132,7 @@ impl Peer<'_> {
             Err(Ended::NoLogin(said)) => said,
             opened => return opened,
         };
-        let method = hello.sign_in_by_key().ok_or(Ended::NoLogin(said))?;
+        let method = hello.sign_in_by_key(self.about.environment).ok_or(Ended::NoLogin(said))?;
         self.ask::<Value>("authenticate", &json!({ "methodId": method })).await?;
         self.ask("session/new", &folder).await
     }
@@ -134,12 +141,18 @@ impl Peer<'_> {
     async fn choose(&mut self, opened: &Opened, model: &str) -> Result<(), Ended> {
         let is_model = |category: &Option<String>| category.as_deref() == Some("model");
         let choices: Vec<_> = opened.config_options.iter().filter(|choice| is_model(&choice.category)).collect();
-        let Some(choice) = choices.iter().find(|choice| choice.values().contains(&model)) else {
-            let offered = choices.iter().flat_map(|choice| choice.values()).map(str::to_owned);
-            return Err(Ended::NoSuchModel(offered.collect()));
-        };
-        let set = json!({ "sessionId": opened.session_id, "configId": choice.id, "value": model });
-        self.ask::<Value>("session/set_config_option", &set).await.map(drop)
+        let session = &opened.session_id;
+        if let Some(choice) = choices.iter().find(|choice| choice.values().contains(&model)) {
+            let set = json!({ "sessionId": session, "configId": choice.id, "value": model });
+            return self.ask::<Value>("session/set_config_option", &set).await.map(drop);
+        }
+        let models = opened.models();
+        if choices.is_empty() && models.contains(&model) {
+            let set = json!({ "sessionId": session, "modelId": model });
+            return self.ask::<Value>("session/set_model", &set).await.map(drop);
+        }
+        let offered = choices.iter().flat_map(|choice| choice.values()).chain(models).map(str::to_owned);
+        Err(Ended::NoSuchModel(offered.collect()))
     }
 
     /// Sends one prompt, and waits for the end of its turn.

@@ -1,10 +1,15 @@
 //! The protocol's messages, as far as Hob uses them.
 
+use std::ffi::OsStr;
+
+use hob_process::Environment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The version of the protocol.
 pub(super) const VERSION: u64 = 1;
+/// The mode of a session in which an agent asks before it acts.
+const ASKING: &str = "default";
 /// The code of an error of an agent that wants a login first.
 pub(super) const AUTH_REQUIRED: i64 = -32_000;
 /// The code of an answer to a request that is not known.
@@ -46,14 +51,25 @@ pub(super) struct Hello {
 #[derive(Debug, Deserialize)]
 struct AuthMethod {
     id: String,
+    /// The variables that it reads, if it says so.
+    #[serde(default)]
+    vars: Vec<Variable>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Variable {
+    name: String,
 }
 
 impl Hello {
-    /// The way to sign in with a key of the environment, which needs nobody. The protocol has no kind for it: agents say it in the
-    /// method's id, such as `gemini-api-key`.
-    pub(super) fn sign_in_by_key(&self) -> Option<&str> {
-        let is_by_key = |id: &&str| id.to_ascii_lowercase().replace(['-', '_'], "").contains("apikey");
-        self.auth_methods.iter().map(|method| method.id.as_str()).find(is_by_key)
+    /// The way to sign in with a key of the `environment`, which needs nobody. Version 1 of the protocol has no kind for it: agents
+    /// say it in the method's id, such as `gemini-api-key`, and some name the variables.
+    pub(super) fn sign_in_by_key(&self, environment: &Environment) -> Option<&str> {
+        let is_set = |variable: &Variable| environment.contains_key(OsStr::new(&variable.name));
+        let is_by_key = |method: &&AuthMethod| {
+            method.id.to_ascii_lowercase().replace(['-', '_'], "").contains("apikey") && method.vars.iter().all(is_set)
+        };
+        self.auth_methods.iter().find(is_by_key).map(|method| method.id.as_str())
     }
 }
 
@@ -71,6 +87,49 @@ pub(super) struct Opened {
     pub(super) session_id: String,
     #[serde(default)]
     pub(super) config_options: Vec<Choice>,
+    /// How an agent offers models that has no option for them.
+    models: Option<Models>,
+    modes: Option<Modes>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Models {
+    available_models: Vec<Model>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Model {
+    model_id: String,
+}
+
+/// Who decides what the agent may do.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Modes {
+    current_mode_id: String,
+    available_modes: Vec<Mode>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Mode {
+    id: String,
+}
+
+impl Opened {
+    /// The models of an agent that has no option for them.
+    pub(super) fn models(&self) -> Vec<&str> {
+        let models = self.models.iter().flat_map(|models| &models.available_models);
+        models.map(|model| model.model_id.as_str()).collect()
+    }
+
+    /// The mode that asks the client for each permission, if another one is on. The protocol has no kind for it; agents call it
+    /// `default`.
+    pub(super) fn asking_mode(&self) -> Option<&str> {
+        let modes = self.modes.as_ref().filter(|modes| modes.current_mode_id != ASKING)?;
+        modes.available_modes.iter().map(|mode| mode.id.as_str()).find(|id| *id == ASKING)
+    }
 }
 
 /// What can be chosen for a session.
@@ -118,6 +177,10 @@ pub(super) enum Update {
     ToolCall {
         #[serde(default)]
         title: String,
+    },
+    /// Of a call that may not have been told before.
+    ToolCallUpdate {
+        title: Option<String>,
     },
     Plan {
         entries: Vec<Entry>,

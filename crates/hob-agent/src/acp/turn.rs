@@ -19,6 +19,8 @@ const LINE_MAX: usize = 200;
 pub(super) struct Turn {
     /// Its words since its last tool call.
     pub(super) words: String,
+    /// The title of its last tool call.
+    call: String,
     /// What it says that it cost, in millionths of a US dollar.
     usd_micros: u64,
 }
@@ -28,10 +30,8 @@ impl Turn {
     pub(super) fn takes(&mut self, update: Update, context: &RunContext, is_measured: bool) {
         match update {
             Update::AgentMessageChunk { content } => self.says(&content.text.unwrap_or_default()),
-            Update::ToolCall { title } => {
-                self.words.clear();
-                context.say(first_line(&title, LINE_MAX).replace(char::is_control, " "));
-            }
+            Update::ToolCall { title } => self.calls(title, context),
+            Update::ToolCallUpdate { title: Some(title) } if title != self.call => self.calls(title, context),
             Update::Plan { entries } => {
                 if let Some(checklist) = Checklist::new(entries.into_iter().map(step)) {
                     context.checklist(checklist);
@@ -44,8 +44,14 @@ impl Turn {
                     context.spent(self.spend());
                 }
             }
-            Update::Other => {}
+            Update::ToolCallUpdate { .. } | Update::Other => {}
         }
+    }
+
+    fn calls(&mut self, title: String, context: &RunContext) {
+        self.words.clear();
+        context.say(first_line(&title, LINE_MAX).replace(char::is_control, " "));
+        self.call = title;
     }
 
     fn says(&mut self, text: &str) {
