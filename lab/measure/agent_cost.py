@@ -2,11 +2,12 @@
 """Measures from outside what Hob's own agent costs beside the model, a bare loop as the floor, and other agents' command lines.
 
 The parent is this program and shares no page with what it measures. Times are this program's clock at the scripted model's requests; CPU is
-what the kernel says of the finished process and all it waited for (wait4, in microseconds); memory is the peak of the largest process. A step's
-CPU is the difference of two runs, with many steps and with one, so that no start is in it. Linux only.
+what the kernel says of the finished process and all it waited for (wait4, in microseconds); memory is the peak of the largest process, and beside
+it the share of all processes at the last step (PSS), for which the first one is stopped. A step's CPU is the difference of two runs, with many steps and
+with one, so that no start is in it. Linux only.
 
     cargo build --release -p hob -p hob-bench
-    scripts/agents.sh FOLDER claude codex mini-swe-agent
+    scripts/agents.sh FOLDER claude codex mini-swe-agent pi
     lab/measure/agent_cost.py [--agents FOLDER]
 
 The other agents are run by `hob agent run`, so that Hob's own start, some 10 ms, is in theirs.
@@ -18,6 +19,7 @@ import os
 import pathlib
 import platform
 import select
+import signal
 import statistics
 import subprocess
 import sys
@@ -32,11 +34,40 @@ PEERS = {
     "claude": ("node_modules/.bin", "claude-sonnet-4-5"),
     "codex": ("node_modules/.bin", "gpt-5.1"),
     "mini-swe-agent": ("bin", "openai/scripted"),
+    "pi": ("node_modules/.bin", "openai/scripted"),
 }
 
 
+def descendants(pid):
+    """It and the processes below it."""
+    found = [pid]
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            # The name is in parentheses, and may have blanks and parentheses.
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found += descendants(int(entry.name))
+    return found
+
+
+def pss_mb(pid):
+    """The memory of it and of the processes below it, while it is stopped; pages that several share count by parts."""
+    os.kill(pid, signal.SIGSTOP)
+    kilobytes = 0
+    for each in descendants(pid):
+        try:
+            lines = pathlib.Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
+        except OSError:
+            continue
+        kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    os.kill(pid, signal.SIGCONT)
+    return kilobytes * 1024 / 1e6
+
+
 def run(bench, subject, commands, state):
-    """One run: seconds to the first request, seconds a step, CPU seconds, peak MB, bytes of the first and the last request."""
+    """One run: seconds to the first request, seconds a step, CPU seconds, peak and shared MB, bytes of the first and the last request."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=state))
     (folder / "README.md").write_text("A folder to measure agents in.\n")
     options = [part for command in commands for part in ("--command", command)]
@@ -55,7 +86,7 @@ def run(bench, subject, commands, state):
         agent = subprocess.Popen(
             subject(address, folder, state), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        seen = []
+        seen, stopped = [], 0
         while len(seen) < len(commands) + 1:
             ready, _, _ = select.select([server.stdout], [], [], 1)
             if not ready:
@@ -68,7 +99,10 @@ def run(bench, subject, commands, state):
             request = json.loads(line)
             # Requests for titles and the like are not steps.
             if "step" in request["kind"] or request["kind"] == "ending":
-                seen.append((time.monotonic(), request["bytes"]))
+                seen.append((time.monotonic() - stopped, request["bytes"]))
+                if len(seen) == len(commands):
+                    pss = pss_mb(agent.pid)
+                    stopped = time.monotonic() - seen[-1][0]
         _, status, usage = os.wait4(agent.pid, 0)
         agent.returncode = os.waitstatus_to_exitcode(status)
         done = (folder / "steps.txt").read_text().split()
@@ -83,6 +117,7 @@ def run(bench, subject, commands, state):
         "step": (steps[-1][0] - steps[0][0]) / len(commands),
         "cpu": usage.ru_utime + usage.ru_stime,
         "peak": usage.ru_maxrss * 1024 / 1e6,
+        "pss": pss,
         "first": steps[0][1],
         "last": steps[-1][1],
     }
@@ -99,6 +134,7 @@ def measure(bench, subject, command, steps, rounds, state):
         "step_ms": median(many, "step") * 1e3,
         "cpu_step_ms": (median(many, "cpu") - median(one, "cpu")) / (steps - 1) * 1e3,
         "peak_mb": median(many, "peak"),
+        "pss_mb": median(many, "pss"),
         "request_first_kb": median(many, "first") / 1e3,
         "request_last_kb": median(many, "last") / 1e3,
     }
@@ -151,8 +187,8 @@ def main():
         print(json.dumps(rows, indent=2))
         return
     print(f"{args.steps} steps, medians of {args.rounds} rounds, {platform.machine()}, kernel {platform.release().split('-')[0]}, {os.cpu_count()} cores\n")
-    print("| agent | start to first request, ms | step, ms | CPU a step, ms | peak memory, MB | request at step 1, kB | at the end, kB |")
-    print("|---|---|---|---|---|---|---|")
+    print("| agent | start to first request, ms | step, ms | CPU a step, ms | peak memory, MB | PSS, MB | request at step 1, kB | at the end, kB |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, row in rows.items():
         print(f"| {name} | " + " | ".join(f"{value:.2f}" if value < 10 else f"{value:.1f}" for value in row.values()) + " |")
 
