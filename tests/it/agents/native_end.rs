@@ -251,6 +251,11 @@ async fn the_fast_check_runs_after_edits_and_only_its_failures_are_told() {
         let (_, heard) = quickly_checked(replies(), settings).await;
         assert!(!heard.iter().any(|text| text.contains("[Hob ran")), "{heard:?}");
     }
+    // One that hangs is ended, and not run again.
+    let replies = json!([call("write", json!({ "path": "test.sh", "text": "sleep 1000" })), edit_to("four\n"), ask()]);
+    let settings = AgentSettings { shell_time: Duration::from_millis(300), ..AgentSettings::default() };
+    let (_, heard) = quickly_checked(replies, settings).await;
+    assert!(heard[0].contains("the command was ended after 0 s") && !heard[1].contains("[Hob ran"), "{heard:?}");
     // What it shows counts for the gate.
     let replies = json!([edit_to("two\n"), shell("git diff"), call("done", json!({ "summary": "ok" }))]);
     let (outcome, heard) = quickly_checked(replies, AgentSettings::default()).await;

@@ -107,9 +107,22 @@ impl Adapted {
 
     /// Whether the slow tier is left: it has no room now, which costs nothing, or the service does not have it.
     fn hurries(&self, error: &ModelError, tier: &mut ServiceTier) -> bool {
-        let ModelError::Status { status, message, failure } = error else { return false };
-        let has_no_room = *status == 429 && matches!(failure, FailureClass::Transient { .. });
-        let is_about_it = has_no_room || matches!(status, 400 | 422) && message.contains("service_tier");
+        let is_about_it = match error {
+            ModelError::Status { status: 429, failure, .. } => matches!(failure, FailureClass::Transient { .. }),
+            ModelError::Status { status, message, .. } => {
+                matches!(status, 400 | 422) && message.contains("service_tier")
+            }
+            ModelError::Silent(_) => true,
+            ModelError::TooLong(_)
+            | ModelError::Transport(_)
+            | ModelError::Cut
+            | ModelError::Garbage(_)
+            | ModelError::TooBig(_)
+            | ModelError::Cassette(_)
+            | ModelError::Setup(_)
+            | ModelError::Money(_)
+            | ModelError::All(_) => false,
+        };
         is_about_it && std::mem::take(tier) == ServiceTier::Flex && !self.lacks_flex.swap(true, Relaxed)
     }
 

@@ -117,7 +117,10 @@ impl Http {
                 Ok(reply) => return Ok(reply),
                 Err(error) => without_key(error, call.key.as_ref()),
             };
-            let Some(mut wait) = self.wait(attempt, &error.failure()) else { return Err(self.quota_or(error)) };
+            // The slow tier is not waited for twice.
+            let is_over = call.tier == ServiceTier::Flex && matches!(error, ModelError::Silent(_));
+            let wait = self.wait(attempt, &error.failure()).filter(|_| !is_over);
+            let Some(mut wait) = wait else { return Err(self.quota_or(error)) };
             // The server may meanwhile have closed a connection that was kept for the next request.
             if attempt == 0 && matches!(error, ModelError::Transport(_)) {
                 wait = Duration::ZERO;

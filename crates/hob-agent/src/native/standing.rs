@@ -15,4 +15,6 @@ pub(super) struct Standing {
     pub(super) looked: bool,
     /// The output of the check that runs by itself, as it was told last.
     pub(super) quick_failure: Option<String>,
+    /// Whether that check had to be ended: it is not run again.
+    pub(super) is_slow: bool,
 }

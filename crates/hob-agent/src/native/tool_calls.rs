@@ -222,7 +222,7 @@ impl CallRunner<'_> {
     async fn check(&mut self, files: &[String]) -> Option<String> {
         let check = self.last_look.quick.as_ref().filter(|_| !files.iter().all(|file| is_prose(file)))?;
         let action = Action::Shell(Shell::of_check(check));
-        if !self.executor.guard.runs_by_itself(&action) {
+        if self.progress.is_slow || !self.executor.guard.runs_by_itself(&action) {
             return None;
         }
         self.say(&format!("checking with `{}`", first_line(check, REASON_MAX)));
@@ -232,7 +232,10 @@ impl CallRunner<'_> {
         let output = match answer {
             Ok(Answer::Ran(output, _)) => output,
             Ok(_) => return None,
-            Err(error) => error.to_string(),
+            Err(error) => {
+                self.progress.is_slow = true;
+                error.to_string()
+            }
         };
         let ended =
             Ended { command: check, result: &result, output: &output, is_at_top: true, before, is_models: false };

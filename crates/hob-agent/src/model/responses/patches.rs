@@ -16,11 +16,14 @@ const CALL: &str = "apply_patch_call";
 
 /// What a call does to a file.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "type", deny_unknown_fields)]
 enum Operation {
-    CreateFile { path: String, diff: String },
-    UpdateFile { path: String, diff: String },
-    DeleteFile { path: String },
+    #[serde(rename = "create_file")]
+    Create { path: String, diff: String },
+    #[serde(rename = "update_file")]
+    Update { path: String, diff: String },
+    #[serde(rename = "delete_file")]
+    Delete { path: String },
 }
 
 /// An item of a reply, as far as it says whose answer it wants.
@@ -41,9 +44,9 @@ pub(super) fn is_patch(tool: &Tool) -> bool {
 pub(super) fn arguments(operation: &Value) -> String {
     let patch = Operation::deserialize(operation).ok().and_then(|operation| {
         let (head, path, diff) = match operation {
-            Operation::CreateFile { path, diff } => ("Add", path, diff),
-            Operation::UpdateFile { path, diff } => ("Update", path, diff),
-            Operation::DeleteFile { path } => ("Delete", path, String::new()),
+            Operation::Create { path, diff } => ("Add", path, diff),
+            Operation::Update { path, diff } => ("Update", path, diff),
+            Operation::Delete { path } => ("Delete", path, String::new()),
         };
         let is_line = !path.contains(['\n', '\r']);
         // Some diffs are a patch by themselves.

@@ -30,6 +30,9 @@ pub(super) const KEPT_MAX: usize = 1 << 20;
 /// The time limit for the shell's check of a command's syntax.
 const SYNTAX_TIME: Duration = Duration::from_secs(5);
 
+/// Seconds after which a check that was fast on the base is ended.
+const CHECK_SECONDS: u64 = 30;
+
 /// The tool as the model sees it.
 pub(super) fn tool() -> Tool {
     Tool {
@@ -88,9 +91,15 @@ pub(in crate::native) struct Shell {
 }
 
 impl Shell {
-    /// A check of Hob's: from the top of the folder, in a shell of its own.
+    /// A fast check of Hob's: from the top of the folder, in a shell of its own.
     pub(in crate::native) fn of_check(check: &str) -> Self {
-        Self { command: check.to_owned(), at_top: true, is_beside: true, ..Self::default() }
+        Self {
+            command: check.to_owned(),
+            seconds: Some(CHECK_SECONDS),
+            at_top: true,
+            is_beside: true,
+            ..Self::default()
+        }
     }
 
     /// Whether it may run beside other calls, even if it changes files.
