@@ -74,7 +74,7 @@ async fn a_model_sees_what_people_attached_and_sees_it_again_when_it_goes_on() {
     let again = first_of(&requests[1]);
     assert_eq!(again["content"].as_array().unwrap()[1..], parts[1..]);
     let said = format!("{:?}", world.notices.lock().unwrap());
-    assert!(said.contains("image 2 is left out: it is not a PNG, JPEG or WebP image"), "{said}");
+    assert!(said.contains("image 2 is left out: it is not a PNG, JPEG, GIF or WebP image"), "{said}");
     world.finish().await;
 }
 
@@ -95,6 +95,6 @@ async fn an_agent_alone_is_shown_the_images_that_are_named() {
     let ended = world.hob(&[&args[..], &["shot.png"]].concat()).await;
     assert_eq!(ended.code, 0, "{ended:?}");
     let unfit = world.hob(&[&args[..], &["text.png"]].concat()).await;
-    assert!(unfit.code == 2 && unfit.stderr.contains("it is not a PNG, JPEG or WebP image"), "{unfit:?}");
+    assert!(unfit.code == 2 && unfit.stderr.contains("it is not a PNG, JPEG, GIF or WebP image"), "{unfit:?}");
     world.finish().await;
 }
