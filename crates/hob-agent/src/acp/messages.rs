@@ -179,7 +179,8 @@ pub(super) enum Update {
         title: String,
     },
     /// Of a call that may not have been told before.
-    ToolCallUpdate {
+    #[serde(rename = "tool_call_update")]
+    Called {
         title: Option<String>,
     },
     Plan {

@@ -31,7 +31,7 @@ impl Turn {
         match update {
             Update::AgentMessageChunk { content } => self.says(&content.text.unwrap_or_default()),
             Update::ToolCall { title } => self.calls(title, context),
-            Update::ToolCallUpdate { title: Some(title) } if title != self.call => self.calls(title, context),
+            Update::Called { title: Some(title) } if title != self.call => self.calls(title, context),
             Update::Plan { entries } => {
                 if let Some(checklist) = Checklist::new(entries.into_iter().map(step)) {
                     context.checklist(checklist);
@@ -44,7 +44,7 @@ impl Turn {
                     context.spent(self.spend());
                 }
             }
-            Update::ToolCallUpdate { .. } | Update::Other => {}
+            Update::Called { .. } | Update::Other => {}
         }
     }
 
