@@ -107,6 +107,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         images: task.images,
         strain: Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     })
 }
 

@@ -218,6 +218,7 @@ fn request(reviewer: &Reviewer, number: usize, case: &ReviewCase, folder: &Path)
         images: Vec::new(),
         strain: Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     }
 }
 

@@ -98,6 +98,7 @@ fn request(
         images: Vec::new(),
         strain: Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     }
 }
 

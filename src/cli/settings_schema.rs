@@ -1,8 +1,8 @@
 //! The JSON schemas of the settings files, for editors: made from `docs/settings.md`, whose rows tests hold to the code, and from the defaults.
 
 use hob_config::{
-    AgentSettings, DEFAULTS, McpSettings, ModelSettings, OF_BOTH, OPERATOR_ONLY, RecipeSettings, RepositorySettings,
-    ToolSettings, least,
+    AgentSettings, Candidates, DEFAULTS, McpSettings, ModelSettings, OF_BOTH, OPERATOR_ONLY, RecipeSettings,
+    RepositorySettings, ToolSettings, least,
 };
 use serde_json::{Map, Value, json};
 
@@ -130,6 +130,7 @@ fn value(row: &Row<'_>, default: &Value) -> Value {
     let is_word = |word: &&str| word.len() > 2 && word.starts_with('`') && word.ends_with('`');
     let kind = match default {
         _ if row.path == "publish.draft" => json!(["string", "boolean"]),
+        _ if row.path == "limits.candidates" => json!(["integer", "string"]),
         Value::Bool(_) => json!("boolean"),
         Value::Number(number) if number.is_f64() => json!("number"),
         Value::Number(_) => json!("integer"),
@@ -140,6 +141,10 @@ fn value(row: &Row<'_>, default: &Value) -> Value {
     };
     let of_objects = row.path.ends_with("recipes.NAME.steps");
     let mut choices: Vec<Value> = Vec::new();
+    if row.path == "limits.candidates" {
+        schema
+            .insert("enum".into(), (1..=Candidates::MOST).map(|number| json!(number)).chain([json!("auto")]).collect());
+    }
     if words.iter().all(is_word) {
         choices.extend(words.iter().map(|word| json!(word.trim_matches('`'))));
     }
@@ -230,7 +235,7 @@ mod tests {
         let read = |text: &str| toml::from_str::<Value>(text).unwrap();
         assert_eq!(wrong(&read(DEFAULTS), &process, ""), [""; 0]);
         let own = "plan = 'large'\npublish.draft = true\nagents.mine = { backend = 'codex', max_time = '5m', max_iterations = 9 }\n\
-                   repositories = ['acme/site']\nforge.pace = 'github/4'\n\
+                   repositories = ['acme/site']\nlimits.candidates = 'auto'\nforge.pace = 'github/4'\n\
                    model.prices.'openai/x' = { input = 1, output = 2.5 }\nmcp.s.tools = { find = 'low' }";
         assert_eq!(wrong(&read(own), &process, ""), [""; 0]);
         for (mistake, says) in [
@@ -245,6 +250,7 @@ mod tests {
             ("agents.mine.approve = 'some'", "not one of"),
             ("sandbox.memory = '8GB'", "not like"),
             ("limits.attempt_time = 'soon'", "not like"),
+            ("limits.candidates = 9", "not one of"),
             ("lease.duration = '1m'", ".lease is not known"),
             ("plan = 'often'", "not one of"),
             ("agents.mine.modle = 'x'", ".agents.mine.modle is not known"),

@@ -71,6 +71,7 @@ impl Bench {
             images: Vec::new(),
             strain: hob_domain::Strain::Usual,
             checks_took: Default::default(),
+            candidate: 0,
         };
         let (sender, progress) = mpsc::channel(256);
         let environment = Environment::from([("PATH".into(), "/usr/bin:/bin".into())]);

@@ -253,8 +253,8 @@ pub trait AgentBackend: Send + Sync {
         None
     }
 
-    /// The model that it is asked to use. `None` if Hob does not know it.
-    fn model(&self) -> Option<String> {
+    /// The model that it is asked to use for this candidate of the work, counted from 0. `None` if Hob does not know it.
+    fn model(&self, _candidate: u32) -> Option<String> {
         None
     }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod audit;
 mod backends;
+mod candidates;
 mod constants;
 mod culprit;
 mod draft;
@@ -47,6 +48,7 @@ pub use agents::{
 };
 pub use audit::AuditSink;
 pub use backends::{AdapterName, BackendKind, UnknownBackend};
+pub use candidates::Candidates;
 pub use constants::{DEFAULTS, is_constant};
 pub use draft::DraftRule;
 pub use duration::{InvalidDuration, parse_duration};

@@ -372,6 +372,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_candidates_may_be_a_word_wherever_it_is_written() {
+        let variable = |value| vec![("HOB__LIMITS__CANDIDATES", value)];
+        for (file, variables, flags, is) in [
+            ("[limits]\ncandidates = 3", vec![], vec![], "candidates = 3"),
+            ("[limits]\ncandidates = 'auto'", vec![], vec![], "candidates = \"auto\""),
+            ("", variable("2"), vec![], "candidates = 2"),
+            ("", variable("auto"), vec![("limits.candidates", "4")], "candidates = 4"),
+        ] {
+            let settings = load(file, &variables, &flags).unwrap();
+            let shown = settings.to_table().unwrap()["limits"].to_string();
+            assert!(shown.contains(is), "{shown}");
+        }
+    }
+
+    #[test]
     fn a_text_that_a_variable_or_a_flag_gives_may_look_like_another_kind() {
         let settings = load("", &[("HOB__LABELS__TRIGGER", "true")], &[("labels.prefix", "7")]).unwrap();
         assert_eq!((settings.labels.trigger.as_str(), settings.labels.prefix.as_str()), ("true", "7"));
@@ -581,6 +596,11 @@ mod tests {
             ("[budget]\nattempt = inf", "it is `inf`; write a number from 0 up"),
             ("[testing.limits]\nsoft = nan", "a share between 0 and 1"),
             ("[limits]\nattempts = 1.5", "`limits.attempts` cannot be used: it is `1.5`; write a whole number"),
+            (
+                "[limits]\ncandidates = 9",
+                "`limits.candidates` cannot be used: it is `9`; write a number from 1 to 8, or `auto`",
+            ),
+            ("[limits]\ncandidates = 'many'", "it is `many`; write a number from 1 to 8, or `auto`"),
             ("[labels]\ntrigger = true", "`labels.trigger` cannot be used: it is `true`; write a text in quotes"),
             ("[publish]\ndraft = 'yes'", "`publish.draft` cannot be used: it is `yes`; write `never`"),
             ("[publish]\ndraft = 1", "`publish.draft` cannot be used: it is `1`; write a text in quotes"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, PlainComments, SignOff, Trailer};
 use serde::{Deserialize, Serialize};
 
-use crate::{Author, DraftRule, Pace, Signing, duration, size};
+use crate::{Author, Candidates, DraftRule, Pace, Signing, duration, size};
 
 /// `[executor]`: how failures of a run are handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -143,6 +143,8 @@ pub struct Limits {
     pub issues_per_hour: usize,
     /// Attempts before a person is asked.
     pub attempts: u32,
+    /// Candidates of an attempt's first work, of which one is chosen.
+    pub candidates: Candidates,
     /// Pause before the second attempt.
     #[serde(with = "duration")]
     pub retry_delay: Duration,

@@ -283,6 +283,8 @@ fn compare(section: &str, given: &Table, defaults: &Table) -> Result<(), Setting
             }
             // It used to be a switch.
             (Value::String(_), Value::Boolean(_)) if key == "publish.draft" => continue,
+            // A number or a word.
+            (Value::Integer(_), Value::String(_)) if key == "limits.candidates" => continue,
             // It used to be a section.
             (Value::String(_), Value::Table(_)) if key == "agent" => continue,
             (Value::String(_), Value::String(_))

@@ -232,7 +232,7 @@ mod tests {
         for (key, is_not_limited) in not_limited {
             assert!(is_not_limited(&with_0(key).unwrap()), "{key}");
         }
-        let refused = ["limits.attempts", "limits.attempt_time"];
+        let refused = ["limits.attempts", "limits.attempt_time", "limits.candidates"];
         for key in refused {
             let error = with_0(key).unwrap_err().to_string();
             assert!(error.starts_with(&format!("the setting `{key}` cannot be used: it is `0")), "{error}");

@@ -58,7 +58,7 @@ pub use change::{
     },
     run_unasked::run_unasked,
     sha256::Sha256Hex,
-    shown::{Closeness, Names, NeedUnknown, NotMade, Shown, Word},
+    shown::{Closeness, Names, NeedUnknown, NotMade, Shown, Strength, Word},
     slug::branch_for,
     stated_runs::{RunEnd, RunMade, RunResult, StatedCheck, StatedRun, StatedRuns, StatedTests},
     statement::{

@@ -99,6 +99,8 @@ pub struct RunRequest {
     pub images: Vec<Image>,
     /// How hard it is.
     pub strain: Strain,
+    /// Which candidate of the work this is, from 0: each begins with another model where there are several.
+    pub candidate: u32,
 }
 
 /// How a run ended, as far as the work is concerned.

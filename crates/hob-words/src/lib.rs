@@ -57,4 +57,4 @@ pub use reviewer::{
     SeededDefect, UnreadableFindings, reviewer_allowance, reviewer_brief,
 };
 pub use round_answers::{round_answers, told_first};
-pub use shown_words::status_line;
+pub use shown_words::{status_line, word_of};

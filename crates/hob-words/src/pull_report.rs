@@ -54,6 +54,8 @@ pub struct PullReport<'a> {
     pub left_out: &'a [LeftOut],
     /// The limits, in one sentence.
     pub limits: &'a str,
+    /// What came of the attempt's candidates; `None` if there was one alone.
+    pub candidates: Option<&'a str>,
     /// The repository's template, if it has one.
     pub template: Option<PullTemplate<'a>>,
 }
@@ -218,6 +220,9 @@ fn background(report: &PullReport<'_>) -> String {
     let attempts = count(record.attempts.ever, "attempt");
     let agent = code_span(report.agent);
     line(&mut text, &format!("\nCost: {} over {attempts}, by the agent {agent}. {}", record.spend, report.limits));
+    if let Some(candidates) = report.candidates {
+        line(&mut text, &format!("\n{candidates}"));
+    }
     if !record.chain.links().is_empty() {
         let links: Vec<String> = record.chain.links().iter().map(|link| format!("- {}", link.line())).collect();
         line(&mut text, &format!("\nThe work went from one profile to another:\n\n{}", links.join("\n")));
@@ -372,6 +377,7 @@ mod tests {
             diff: &diff(diffed.files),
             left_out: &[],
             limits: "An attempt may take 30m.",
+            candidates: None,
             template: None,
         });
         // Characters that prevent mentions are invisible; a snapshot has to show them.
@@ -505,6 +511,7 @@ mod tests {
                 left_out: &[],
                 limits,
                 template,
+                candidates: None,
             })
         };
         let merged = "The base branch had changed the same places meanwhile, and the agent resolved the conflicts in `src/a.rs`: look \
@@ -539,6 +546,7 @@ mod tests {
             left_out: &[],
             limits,
             template,
+            candidates: None,
         });
         assert_eq!(
             said,

@@ -58,8 +58,8 @@ pub(crate) fn published_word(record: &Record) -> Option<&'static str> {
     word_of(&record.work.proof.as_ref()?.statement().predicate.shown)
 }
 
-/// The word for people.
-fn word_of(shown: &Shown) -> Option<&'static str> {
+/// The word for people. `None` where the checks alone say what there is to say.
+pub fn word_of(shown: &Shown) -> Option<&'static str> {
     Some(match shown.word {
         Word::Proven => "Proven",
         Word::NeedNotShown { .. } => "Green, need not shown",

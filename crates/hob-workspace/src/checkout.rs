@@ -18,7 +18,7 @@ use crate::{
     git::{Before, Git, Tree},
     git_dir,
     in_use::Use,
-    layout::{IssueFolder, blocking, is_empty, make, remove, remove_git_folders, renew, unlock, write},
+    layout::{IssueFolder, blocking, is_empty, make, remove, remove_aside, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
     persons_commits::persons_commits,
     skeleton,
@@ -82,8 +82,8 @@ impl Checkout {
 
     /// Lays it out; if it cannot be cleaned, it is made from scratch, once.
     pub(super) async fn laid_out(mut self, leftover: Leftover) -> Result<Self, WorkspaceError> {
-        let old = self.tree.clone();
-        blocking("renew the folder", move || renew(&old)).await?;
+        let (folder, old) = (self.folder.clone(), self.tree.clone());
+        blocking("renew the folder", move || remove_aside(&folder).and_then(|()| renew(&old))).await?;
         let stays = if let Leftover::KeepCommit(commit) = &leftover { Some(commit.clone()) } else { None };
         if matches!(leftover, Leftover::Keep | Leftover::KeepCommit(_)) && self.keep(stays).await.unwrap_or(false) {
             self.kept = true;
@@ -170,8 +170,13 @@ impl Checkout {
         blocking("unlock the checkout", move || unlock(&repo)).await?;
         let (branch, wanted) = (self.branch.full(), self.wanted.clone());
         let (made, left_out) = committer::commit(&self.git, &self.folder, sandbox, branch, wanted, entry).await?;
-        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
+        self.note_left_out(left_out);
         Ok(made)
+    }
+
+    /// Notes what is in the agent's folder and in no commit.
+    pub(super) fn note_left_out(&self, left_out: Vec<LeftOut>) {
+        *self.left_out.lock().unwrap_or_else(PoisonError::into_inner) = left_out;
     }
 
     /// Sets the description of the work: files that it names are committed even if a tool made them.
@@ -246,12 +251,14 @@ impl Checkout {
         .await
     }
 
-    /// Restores the agent's folder to the commit that the checkout started from, and removes everything else in it.
+    /// Moves the branch in Hob's git directory to `commit`, restores the agent's folder to it, and removes everything else there.
     ///
     /// # Errors
     /// Errors of git and the disk.
-    pub async fn restore(&self) -> Result<(), WorkspaceError> {
-        self.lay().await
+    pub async fn restore(&self, commit: &Sha) -> Result<(), WorkspaceError> {
+        let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), commit.clone());
+        blocking("make the checkout", move || skeleton::own(&folder, &branch, &at)).await?;
+        self.fill(&self.tree, &self.folder.index(), commit).await
     }
 
     /// The first commit of the earlier work, from the base on, or from `accepted` if that is part of it, whose
@@ -417,9 +424,7 @@ impl Checkout {
     }
 
     async fn lay(&self) -> Result<(), WorkspaceError> {
-        let (folder, branch, start) = (self.folder.clone(), self.branch.clone(), self.sources.start.clone());
-        blocking("make the checkout", move || skeleton::own(&folder, &branch, &start)).await?;
-        self.fill(&self.tree, &self.folder.index(), &self.sources.start).await
+        self.restore(&self.sources.start).await
     }
 
     async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {

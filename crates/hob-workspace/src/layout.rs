@@ -7,6 +7,7 @@
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
 //! ROOT/OWNER/NAME/issues/N/proof      where the checks run
+//! ROOT/OWNER/NAME/issues/N/aside      the agent's folder of an earlier candidate, which may still be chosen
 //! ROOT/OWNER/NAME/issues/N/prepared/KEY  what set-up steps left of the issue's own commits
 //! ROOT/OWNER/NAME/prepared/KEY        what they left of the base branch's: `home`, and new `files` of the checkout
 //! ROOT/OWNER/NAME/trash               folders of issues that are to be removed
@@ -93,6 +94,14 @@ impl IssueFolder {
         self.0.join("proof")
     }
 
+    pub(super) fn aside(&self) -> PathBuf {
+        self.0.join("aside")
+    }
+
+    pub(super) fn aside_index(&self) -> PathBuf {
+        self.git().join("aside-index")
+    }
+
     pub(super) fn proof_index(&self) -> PathBuf {
         self.git().join("proof-index")
     }
@@ -113,9 +122,19 @@ pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Worksp
     fs::write(path, content).map_err(disk("write", path))
 }
 
+/// Gives a folder or file of Hob's another name, which nothing has.
+pub(super) fn moved(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
+    fs::rename(from, to).map_err(disk("rename", from))
+}
+
 /// Removes `path`. Links are removed, not their targets. It is fine if nothing is there.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     remove_tree(path).map_err(disk("remove", path))
+}
+
+/// Removes what was put aside.
+pub(super) fn remove_aside(folder: &IssueFolder) -> Result<(), WorkspaceError> {
+    remove(&folder.aside()).and_then(|()| remove(&folder.aside_index()))
 }
 
 /// The depth of a repository's folders that a child in a fence may have locked: `mirror.git/objects/xx`,

@@ -14,6 +14,7 @@
 //! Caveats: git runs no filters, so files kept by an extension such as LFS appear as their pointers. A future that is
 //! dropped ends its git command; work on the disk that has begun runs to its end.
 
+mod aside;
 mod checkout;
 mod checks;
 mod commit;
@@ -57,6 +58,7 @@ mod transport;
 mod undone;
 mod update;
 
+pub use aside::Aside;
 pub use checkout::{Checkout, Leftover};
 pub use checks::{CheckLimits, run_checks};
 pub use commit::Foreign;

@@ -77,6 +77,7 @@ async fn main() {
         images: Vec::new(),
         strain: hob_domain::Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     };
     let (progress, mut lines) = mpsc::channel(64);
     tokio::spawn(async move { while lines.recv().await.is_some() {} });

@@ -14,6 +14,7 @@ mod base_moves;
 mod blocked;
 mod budgets;
 #[cfg(target_os = "linux")]
+mod candidates;
 mod chaos;
 mod checklist;
 mod chosen;

@@ -121,7 +121,7 @@ async fn each_kind_has_its_word(name: &str) {
     assert!(base[0].passed(), "{base:?}");
     let mut wrong = Vec::new();
     for kind in &KINDS {
-        checkout.restore().await.unwrap();
+        checkout.restore(checkout.start()).await.unwrap();
         checkout.unwind(&checkout.base().clone()).await.unwrap();
         language.write(checkout.folder(), kind);
         let head = commit(&checkout).await.unwrap().unwrap();

@@ -104,7 +104,7 @@ impl Lab {
 
     /// What is shown of what `change` makes of the folder.
     async fn shown(&self, change: impl FnOnce(&Path)) -> Shown {
-        self.checkout.restore().await.unwrap();
+        self.checkout.restore(self.checkout.start()).await.unwrap();
         self.checkout.unwind(&self.checkout.base().clone()).await.unwrap();
         change(self.checkout.folder());
         let head = commit(&self.checkout).await.unwrap().unwrap();

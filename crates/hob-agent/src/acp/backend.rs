@@ -119,7 +119,7 @@ impl AgentBackend for AcpAgent {
         Some(format!("the service of `{}`", self.name()))
     }
 
-    fn model(&self) -> Option<String> {
+    fn model(&self, _candidate: u32) -> Option<String> {
         self.settings.model.clone()
     }
 }

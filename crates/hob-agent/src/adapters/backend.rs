@@ -313,7 +313,7 @@ impl AgentBackend for AdapterAgent {
         Some(format!("the service of `{}`{model}", self.adapter.program))
     }
 
-    fn model(&self) -> Option<String> {
+    fn model(&self, _candidate: u32) -> Option<String> {
         self.model.clone()
     }
 

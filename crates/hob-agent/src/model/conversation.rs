@@ -49,6 +49,12 @@ impl<'a> Conversation<'a> {
         Self { chain, place: 0, recording, purse, told: Metered::default() }
     }
 
+    /// The same, which begins with the model at `place` of the list, counted on from its end.
+    #[must_use]
+    pub(crate) fn from(self, place: u32) -> Self {
+        Self { place: place as usize % self.chain.count(), ..self }
+    }
+
     /// The same, for at most `usd_micros` millionths of a US dollar; `noting` has the budget note its spending. Models without a
     /// price count as free: the caller has seen to it that tokens are limited instead.
     #[must_use]

@@ -42,6 +42,11 @@ impl FallbackChain {
         &self.first.name
     }
 
+    /// The name of the model that a candidate of the work asks first: each asks the next one.
+    pub fn name_at(&self, candidate: u32) -> &str {
+        &self.at(candidate as usize).name
+    }
+
     /// The names of all, in the order in which they are asked.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.first).chain(&self.others).map(|member| member.name.as_str())

@@ -258,13 +258,14 @@ impl NativeAgent {
         };
         let mut run = Run {
             model: Conversation::begin(&self.models, request.session.as_str())
+                .from(request.candidate)
                 .within(request.usd_micros, |budget| context.noted().in_budget(budget)),
             dialect,
             executor: ToolExecutor { toolset: &toolset, guard: &guard, toolbox },
             limits,
             usage,
             history,
-            window: Window::new(self.models.first(), self.settings.context_tokens),
+            window: Window::new(self.models.name_at(request.candidate), self.settings.context_tokens),
             context,
             progress: standing,
             last_look: LastLook::new(request, &self.settings, toolset.has("shell")),
@@ -338,8 +339,8 @@ impl AgentBackend for NativeAgent {
         Some(format!("the model {}", models.join(", else ")))
     }
 
-    fn model(&self) -> Option<String> {
-        Some(self.models.first().to_string())
+    fn model(&self, candidate: u32) -> Option<String> {
+        Some(self.models.name_at(candidate).to_owned())
     }
 
     fn sees(&self) -> bool {

@@ -243,6 +243,7 @@ pub(super) mod tests {
             images: Vec::new(),
             strain: hob_domain::Strain::Usual,
             checks_took: Default::default(),
+            candidate: 0,
         }
     }
 

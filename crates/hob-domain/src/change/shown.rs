@@ -47,6 +47,19 @@ impl Word {
     }
 }
 
+/// How much the runs show for a change, the most first. Candidates are compared by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// Its tests need it, and the old ones pass.
+    Proven,
+    /// Its checks pass.
+    Green,
+    /// Its checks pass, and old tests fail on it.
+    OldTestsChanged,
+    /// Nothing: there are no checks, or they failed before and still do.
+    Unshown,
+}
+
 /// Why the need of a change is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
@@ -148,6 +161,16 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// How much they show.
+    pub fn strength(&self) -> Strength {
+        match self.word {
+            Word::Proven => Strength::Proven,
+            Word::NeedNotShown { .. } | Word::KeptNotShown { .. } | Word::OnlyTests | Word::NoTests => Strength::Green,
+            Word::OldTestsChanged => Strength::OldTestsChanged,
+            Word::Unshown => Strength::Unshown,
+        }
+    }
+
     /// Whether a person should look at how the change is tested before anything else.
     pub fn asks_for_a_look(&self) -> bool {
         !self.judges.is_empty() || !self.removed.is_empty() || !self.skipped.is_empty() || !self.broken.is_empty()

@@ -31,6 +31,10 @@ impl Transition {
             Self::StartAgent { agent, purpose, branch, session } => {
                 start_agent(record, &agent, purpose, &branch, session)
             }
+            Self::Candidate { session, says } => {
+                record.session = Some(session);
+                says
+            }
             Self::RecordSpend(spend) => format!("the agent spent {spend}"),
             Self::HandOff(passed) => hand_off(record, *passed),
             Self::AddSpend { generation, spend } => {

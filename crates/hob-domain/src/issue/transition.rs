@@ -52,6 +52,13 @@ pub enum Transition {
         /// The session of its runs.
         session: RunId,
     },
+    /// Another candidate of the attempt's work begins, or one of them is chosen.
+    Candidate {
+        /// The session of its runs.
+        session: RunId,
+        /// What came of the candidates so far.
+        says: String,
+    },
     /// A run ended, and what it spent is written.
     RecordSpend(Spend),
     /// One profile hands the work off to another.
@@ -392,6 +399,7 @@ impl Transition {
             Self::RefusalShown => "refusal shown",
             Self::WaitForPeople(_) => "wait for people",
             Self::StartAgent { .. } => "start agent",
+            Self::Candidate { .. } => "candidate",
             Self::RecordSpend(_) => "record spend",
             Self::HandOff(_) => "hand off",
             Self::AddSpend { .. } => "add spend",
@@ -459,6 +467,7 @@ impl Transition {
             Self::Refuse(_) | Self::WaitForPeople(_) => matches!(state, Ready | Done).then_some(Ready),
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
+            Self::Candidate { .. } => (state == InProgress).then_some(state),
             Self::RecordSpend(_) => working.then_some(state),
             // Hob may only switch profiles before any agent works.
             Self::HandOff(passed) if passed.received.switched => (state == Assigned).then_some(state),
@@ -588,6 +597,7 @@ pub(crate) mod tests {
                 },
                 to(&[Assigned], InProgress),
             ),
+            (Transition::Candidate { session: RunId("s-c2".to_owned()), says: failure() }, same(&[InProgress])),
             (Transition::RecordSpend(Spend::default()), same(&working)),
             (Transition::HandOff(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
@@ -684,6 +694,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(told.join("\n"), @"
         add spend | added what the attempt of generation 1 spent: 0 s
         block | blocked: The agent needs an answer before it can continue. UTC or local?
+        candidate | no
         claim | claimed by w, generation 1
         continue | unblocked by ann; claimed by w, generation 1
         finish | finished: the issue was closed

@@ -17,6 +17,8 @@ pub(super) struct ActiveProfile {
     pub(super) session: RunId,
     /// The commit at which it got the work from another profile of this attempt.
     pub(super) took_over_at: Option<Sha>,
+    /// Which candidate of the attempt's work its runs make, from 0.
+    pub(super) candidate: u32,
 }
 
 impl ActiveProfile {
@@ -56,7 +58,7 @@ impl ActiveProfiles {
         Arc::clone(&self.0.lock())
     }
 
-    pub(super) fn begin(&self, next: ActiveProfile) {
-        *self.0.lock() = Arc::new(next);
+    pub(super) fn begin(&self, next: impl Into<Arc<ActiveProfile>>) {
+        *self.0.lock() = next.into();
     }
 }

@@ -216,6 +216,7 @@ fn request(
             record.failure.text.as_deref(),
             record.route.as_ref().map_or(0, |route| route.complexity),
         ),
+        candidate: active.candidate,
     }
 }
 

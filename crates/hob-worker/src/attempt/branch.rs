@@ -40,7 +40,8 @@ pub(super) async fn commit(worker: &Worker, job: &Job<'_>, change: &ChangeText) 
         Some(login) if settings.trailers.contains(&Trailer::CoAuthor) => worker.co_author(login).await,
         Some(_) | None => None,
     };
-    let (model, requester) = (loaded.agent.model().unwrap_or_default(), requester.unwrap_or_else(|| "".into()));
+    let (model, requester) =
+        (loaded.agent.model(active.candidate).unwrap_or_default(), requester.unwrap_or_else(|| "".into()));
     let made = MadeBy { agent: &loaded.backend, model: &model, requester: requester.as_str() };
     let trailers = Trailer::lines(&settings.trailers, made, co_author.as_ref());
     let labels = &job.held.issue.labels;
@@ -172,9 +173,9 @@ async fn commit_in_progress(worker: &Worker, job: &Job<'_>) -> Result<Kept, Work
 }
 
 /// Pushes the work so far, so that the next worker finds it; work that breaks the rules stays unpushed, and so does
-/// everything from a run that only reads.
+/// everything from a run that only reads, or beside a better candidate.
 pub(super) async fn keep(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
-    if job.only_reads() {
+    if job.only_reads() || job.candidates.lock().is_kept {
         return Ok(());
     }
     match commit_in_progress(worker, job).await? {

@@ -113,7 +113,13 @@ async fn pass_on(worker: &Worker, job: &Job<'_>, given: HandOff) -> Result<Passe
         job.number()
     );
     note_time(job, &from, &to, began.elapsed());
-    let next = ActiveProfile { loaded: next, run: session.clone(), session, took_over_at: Some(head) };
+    let next = ActiveProfile {
+        loaded: next,
+        run: session.clone(),
+        session,
+        took_over_at: Some(head),
+        candidate: active.candidate,
+    };
     next.report(worker, job.held, percent);
     job.active.begin(next);
     Ok(Passed::On)

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use crate::{
     attempt::{
-        active_profile::ActiveProfiles, check_job::CheckJob, hearings::Hearings, reviews::Reviews, runs_made::FourRuns,
+        active_profile::ActiveProfiles, candidate_notes::CandidateNotes, check_job::CheckJob, hearings::Hearings,
+        reviews::Reviews, runs_made::FourRuns,
     },
     held_issue::HeldIssue,
 };
@@ -68,6 +69,8 @@ pub(super) struct Job<'a> {
     pub(super) lessons: Mutex<Lessons>,
     /// The reviewer's findings on its work so far.
     pub(super) reviews: Mutex<Reviews>,
+    /// What it notes of its candidates.
+    pub(super) candidates: Mutex<CandidateNotes>,
     /// Why the agent's work could not be committed, in the words of the report.
     pub(super) unfit: Mutex<Option<UnfitWork>>,
     /// The branch's tip on the server, as far as this attempt knows.

@@ -37,6 +37,7 @@ struct NotLoaded {
 }
 
 /// The agent, with the profile that it works by.
+#[derive(Clone)]
 pub(super) struct LoadedAgent {
     /// The name under which it works: the profile's, or the agent's.
     pub(super) name: String,

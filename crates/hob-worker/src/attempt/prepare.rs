@@ -18,6 +18,7 @@ use crate::{
     attempt::{
         active_profile::{ActiveProfile, ActiveProfiles},
         by_words::{Said, choose_by_words},
+        candidates::is_a_later_ones,
         case::case_of,
         images::images,
         job::{AttemptLimits, Job},
@@ -92,7 +93,7 @@ pub(super) async fn prepare<'a>(
     let (repo, nonce) = (worker.forge.repo(), nonce.as_str().get(..8).unwrap_or_default());
     let run = RunId(format!("{}-{}-{}-{}-{nonce}", repo.owner(), repo.name(), issue.number, lease.generation()));
     let session = earlier.map_or_else(|| run.clone(), |session| session.id);
-    let first = ActiveProfile { loaded, run: run.clone(), session, took_over_at: None };
+    let first = ActiveProfile { loaded, run: run.clone(), session, took_over_at: None, candidate: 0 };
     let route = lease.record().route.filter(|_| first.loaded.profile.is_some());
     first.report(worker, held, route.map(|route| route.percent));
     let (memory, lessons) = (memory(worker, issue.number, &rules, purpose), Mutex::default());
@@ -122,6 +123,7 @@ pub(super) async fn prepare<'a>(
         memory,
         lessons,
         reviews: Mutex::default(),
+        candidates: Mutex::default(),
         shown: Mutex::default(),
         notable: Mutex::default(),
         unfit: Mutex::default(),
@@ -167,7 +169,7 @@ async fn proven_work(
     if record.unpublished() != Some(&tip) {
         return Ok(None);
     }
-    let outcome = earlier.and_then(|session| session.outcome.as_ref());
+    let outcome = earlier.filter(|session| !is_a_later_ones(&session.id)).and_then(|session| session.outcome.as_ref());
     Ok(Some(if let Some(Outcome::Done { summary, title }) = outcome {
         ChangeText::said(title.as_deref().map(str::to_owned), summary)
     } else {

@@ -144,7 +144,7 @@ fn draft(
         count(limits.attempts, "attempt"),
         where_it_ran(&worker.children.sandbox)
     );
-    let title = &job.held.issue.title;
+    let (title, candidates) = (&job.held.issue.title, job.candidates.lock().told.clone());
     let body = pull_body(&PullReport {
         record: &record,
         issue_title: title,
@@ -159,6 +159,7 @@ fn draft(
         diff: &proven.diff,
         left_out: &job.checkout.left_out(),
         limits: &limits,
+        candidates: candidates.as_deref(),
         template,
     });
     PullDraft {

@@ -48,5 +48,5 @@ async fn throw_away(worker: &Worker, job: &Job<'_>) -> Result<(), WorkError> {
         worker.progress(job.number(), "discarding the files that the agent changed: it was only allowed to read");
     }
     job.checkout.unwind(&before).await?;
-    Ok(job.checkout.restore().await?)
+    Ok(job.checkout.restore(job.checkout.start()).await?)
 }

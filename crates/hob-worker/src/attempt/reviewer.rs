@@ -105,7 +105,10 @@ pub(super) async fn publish_reviewed(
             // The author left it unchanged: the same work has the same findings.
             proven.change = change;
         } else {
-            look(worker, job, &proven).await?;
+            // It was, if it was chosen by that.
+            if job.with_reviews(|reviews| reviews.looked_at.take()).as_ref() != Some(&proven.diff) {
+                look(worker, job, &proven).await?;
+            }
             if worker.cancel.is_cancelled() {
                 return Ok(Some(AttemptEnd::Interrupted(Interrupt::Stopped)));
             }
@@ -131,7 +134,7 @@ fn send_back(worker: &Worker, job: &Job<'_>, proven: &Proven) -> bool {
 }
 
 /// Has the work reviewed, and notes the result.
-async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
+pub(super) async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<(), WorkError> {
     let reviewer = &worker.settings.review.reviewer;
     let found = match reviewer_of(worker, job, reviewer).await {
         Ok(reviewer) => ask(worker, job, proven, &reviewer).await?,
@@ -302,5 +305,6 @@ async fn request(
         images: Vec::new(),
         strain: Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     })
 }

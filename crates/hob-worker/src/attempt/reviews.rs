@@ -8,6 +8,8 @@ use hob_words::ReviewerReport;
 pub(super) struct Reviews {
     /// The reviewer's verdict; `None` if there was no review.
     pub(super) report: Option<ReviewerReport>,
+    /// The work of a candidate that the report is about already.
+    pub(super) looked_at: Option<Diff>,
     /// The number of reviews.
     pub(super) count: u32,
     /// The spend of the reviews.

@@ -4,54 +4,27 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use hob_agent::AgentError;
-use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass, Outcome};
+use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailedChecks, FailureClass};
 use hob_words::for_the_agent;
-use hob_workspace::{UnfitWork, WorkspaceError};
+use hob_workspace::WorkspaceError;
 
 use crate::{
     WorkError, Worker,
     attempt::{
-        agent_run::run_agent,
-        branch::{commit, is_reviewed, keep, keep_soon},
+        branch::{is_reviewed, keep, keep_soon},
+        candidates::first_round,
         end::AttemptEnd,
-        hand_off::{Passed, hand_off, out_of_time},
         job::Job,
         outage::{Service, Wanted, postpone},
         proof::{Proof, Proven, prove, try_base},
         publish::publish,
-        remaining_allowance::remaining_allowance,
         reviewer::publish_reviewed,
+        round::{Round, run_round},
     },
 };
 
 /// A run without a bill that ended within this time has done nothing.
 const DONE_NOTHING: Duration = Duration::from_secs(60);
-
-/// What one round led to.
-enum Round {
-    Proven(Box<Proven>),
-    /// The checks that failed go back to the agent.
-    Again(Evidence),
-    /// What cannot be committed goes back to the agent.
-    Unfit(UnfitWork),
-    /// The conflicts with the base that are left go back to the agent.
-    Conflicted(Vec<Conflict>),
-    /// Nothing more can be done without a person.
-    Blocked(BlockReason),
-    /// The agent failed.
-    Failed(String, FailureClass),
-}
-
-impl From<Proof> for Round {
-    fn from(proof: Proof) -> Self {
-        match proof {
-            Proof::Passed(proven) => Self::Proven(proven),
-            Proof::Failed(evidence) => Self::Again(evidence),
-            Proof::Conflicted(files) => Self::Conflicted(files),
-            Proof::Blocked(reason) => Self::Blocked(reason),
-        }
-    }
-}
 
 /// Says in what agents and checks run; where the machine could have a better sandbox, to everybody.
 fn tell_where(worker: &Worker, job: &Job<'_>) {
@@ -69,6 +42,7 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
         (true, true) if job.unfit().is_some() => "the work cannot be committed",
         (true, true) if round == 1 && job.has_lost_work() => "part of the work is not in a commit",
         (true, true) if round == 1 && job.for_the_agent().is_some() => "the checks do not show what they should",
+        (true, true) if round == 1 && job.candidates.lock().is_behind => "a person said more meanwhile",
         (true, true) if !job.held.lease.record().commands.unread.is_empty() => "a person said more meanwhile",
         (true, true) if !job.findings().is_empty() => "the reviewer has findings",
         (_, true) => "the checks failed",
@@ -77,7 +51,8 @@ fn why_again(job: &Job<'_>, round: u32, failed: &[CheckResult], conflicts: &[Con
 
 /// Whether work that passes goes back to the agent, which is asked about it once.
 fn goes_back(job: &Job<'_>, proven: &Proven) -> bool {
-    !proven.evidence.red_otherwise().is_empty()
+    job.candidates.lock().is_behind
+        || !proven.evidence.red_otherwise().is_empty()
         || job.has_lost_work()
         || for_the_agent(&proven.shown, &proven.notable).is_some()
 }
@@ -105,7 +80,11 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             let why = why_again(job, round, &failed, &conflicts);
             worker.progress(job.number(), &format!("{why}: returning to the agent, {round} of {limit}"));
         }
-        match Box::pin(run_round(worker, job, round, &failed)).await? {
+        let led_to = match round {
+            0 => Box::pin(first_round(worker, job, &failed)).await?,
+            _ => Box::pin(run_round(worker, job, round, &failed)).await?,
+        };
+        match led_to {
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would
             // lose.
             Round::Proven(proven) if round == 0 && limit > 0 && goes_back(job, &proven) => {
@@ -188,42 +167,6 @@ async fn without_agent(worker: &Worker, job: &Job<'_>) -> Result<ControlFlow<Att
     }
 }
 
-async fn run_round(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
-    // As often as the ledger lets a chain of hand-offs get longer.
-    let change = loop {
-        let allowance = match remaining_allowance(worker, job) {
-            Ok(allowance) => allowance,
-            Err(reason) => return Ok(Round::Blocked(reason)),
-        };
-        let report = run_agent(worker, job, round, failed, allowance).await?;
-        match report.outcome {
-            Outcome::HandOff(given) => match hand_off(worker, job, *given).await? {
-                Passed::On => {}
-                Passed::Ended(done) => break ChangeText::untitled(done),
-                Passed::Blocked(reason) => return Ok(Round::Blocked(reason)),
-            },
-            Outcome::Done { summary, title } => break ChangeText::said(title, &summary),
-            // An agent that continues from its own work may find it done: nobody has seen it yet.
-            Outcome::NothingToDo { reason } if has_unseen_work(job).await? => break ChangeText::untitled(reason),
-            // Who reviewed the work is told why it stays as it is.
-            Outcome::NothingToDo { reason } if is_reviewed(job) => break ChangeText::said(None, &reason),
-            Outcome::NothingToDo { reason: said } => return Ok(Round::Blocked(BlockReason::NoChanges { said })),
-            Outcome::Question { question } => return Ok(Round::Blocked(BlockReason::Question { question })),
-            Outcome::ApprovalNeeded { proposed } => return Ok(Round::Blocked(BlockReason::ApprovalNeeded(proposed))),
-            Outcome::Failed { reason, failure } => {
-                let present = out_of_time(worker, job).await?;
-                return Ok(present.map_or(Round::Failed(reason, failure), Round::Proven));
-            }
-        }
-    };
-    match commit(worker, job, &change).await {
-        Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => return Ok(Round::Unfit(unfit)),
-        committed => committed?,
-    }
-    job.note_unfit(None);
-    Ok(prove(worker, job, change).await?.into())
-}
-
 /// The end of an attempt whose agent failed. Its work so far is kept.
 pub(super) async fn failed(
     worker: &Worker,
@@ -259,11 +202,6 @@ async fn did_nothing(job: &Job<'_>) -> Result<bool, WorkError> {
     let spent = job.held.lease.record().spend.since(job.limits.began);
     let has_run = spent.usd_micros > 0 || spent.tokens() > 0 || spent.wall_seconds > DONE_NOTHING.as_secs();
     Ok(!has_run && job.checkout.tip().await? == *job.checkout.start())
-}
-
-/// Whether the branch has work that was never in a pull request.
-async fn has_unseen_work(job: &Job<'_>) -> Result<bool, WorkError> {
-    Ok(job.held.lease.record().pull.number.is_none() && job.checkout.tip().await? != *job.checkout.base())
 }
 
 /// Whether the rest of the work needs no agent, no matter what becomes of its checks.

@@ -50,7 +50,7 @@ pub(super) async fn proof_of(
         sandbox: worker.children.sandbox.tier().to_string(),
         environment: Some(environment(worker, &job.rules.setup)),
         agent: active.loaded.name.clone(),
-        model: active.loaded.agent.model(),
+        model: active.loaded.agent.model(active.candidate),
         session: active.session.clone(),
         cost: record.spend.into(),
         hob: env!("CARGO_PKG_VERSION").to_owned(),

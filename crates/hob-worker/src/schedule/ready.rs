@@ -58,12 +58,13 @@ pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
 
 fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {
     let of = |commands: usize| settings.check_time.saturating_mul(u32::try_from(commands).unwrap_or(u32::MAX));
-    // The checks run on the base, on the work, and again after each time that they went back to the agent; the set-up
+    // The checks run on the base, on each candidate of the work, and again after each time that they went back to the agent; the set-up
     // steps run before each of them if files of `setup_key` change.
-    let runs = settings.limits.check_rounds.saturating_add(2);
+    let rounds = settings.limits.check_rounds.saturating_add(settings.limits.candidates.most());
+    let runs = rounds.saturating_add(1);
     let commands = of(rules.checks.len()).saturating_add(of(rules.setup.len())).saturating_mul(runs);
     // Checks that failed run again on the base and after each round, and each round has the runs between base and head.
-    let proofs = settings.limits.check_rounds.saturating_add(1).saturating_mul(2).saturating_add(1);
+    let proofs = rounds.saturating_mul(2).saturating_add(1);
     let proofs = if rules.checks.is_empty() { 0 } else { proofs };
     let commands = commands.saturating_add(settings.proof_time.saturating_mul(proofs));
     // A fetch, a checkout, and a push, which has at most half of the lease.
@@ -85,5 +86,10 @@ mod tests {
         // 20 of proofs: on the base, and twice for each of two rounds.
         assert_eq!(minutes("checks = ['a', 'b', 'c']"), 47 + 3 * 30 + 5 * 20);
         assert_eq!(minutes("checks = ['a']\nsetup = ['b']\nsetup_key = ['c']"), 47 + 3 * 20 + 5 * 20);
+        let three = [("testing.limits.check_rounds", "1"), ("limits.candidates", "3")];
+        let three = three.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let settings = Settings::load(None, [].into(), &three).unwrap();
+        let rules = RepositorySettings::parse("checks = ['a']").unwrap();
+        assert_eq!(longest(&settings, &rules).as_secs() / 60, 47 + 5 * 10 + 9 * 20);
     }
 }

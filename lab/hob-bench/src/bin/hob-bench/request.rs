@@ -27,5 +27,6 @@ pub(super) fn request(brief: String, folder: PathBuf, time: Duration) -> anyhow:
         images: Vec::new(),
         strain: hob_domain::Strain::Usual,
         checks_took: Default::default(),
+        candidate: 0,
     })
 }
