@@ -29,6 +29,7 @@ pub use approval::{Ask, Impact, Proposed};
 pub use change::{
     auto_merge::merges_itself,
     change_text::{ChangeText, is_declined},
+    check_notes::{CheckNotes, failing, no_verdict, unseen},
     code_owners::code_owners,
     commit_identity::{CommitIdentity, noreply_email},
     commit_message::{
@@ -53,8 +54,8 @@ pub use change::{
     rate::Rate,
     reruns::{RunDifference, RunName, run_differences},
     review::{
-        CheckNotes, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog,
-        ReviewRules, RoundKind, Said, due, events_in_words, failing, no_verdict, unseen,
+        EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
+        RoundKind, Said, due, events_in_words,
     },
     run_unasked::run_unasked,
     sha256::Sha256Hex,

@@ -209,19 +209,24 @@ async fn the_chosen_one_continues_in_the_folder_that_it_left() {
     world.finish().await;
 }
 
-/// The worker dies while the second one is made: the next worker, on the same machine or another, publishes the first one, and
-/// what the dead run cost counts where it can be known.
+/// The worker dies while the second agent works, or while the second one's check runs: the next worker, on the same machine or
+/// another, publishes the first one in its own words.
 #[tokio::test]
 async fn a_worker_that_dies_between_candidates_loses_neither_work_nor_money() {
-    let done = billed(r#""outcome":"done","summary":"Made it.""#);
-    let script = format!("[ $n != 1 ] || {{ {AT_THE_GATE} }}\necho 1 > done; echo $n > number.txt; {done}");
-    for heir in ["one", "other"] {
-        let world = with_candidates("2", &script).start().await;
+    let gate = AT_THE_GATE.trim_end();
+    for (heir, at_check) in [("one", false), ("other", false), ("one", true), ("other", true)] {
+        let (at_agent, at_check) = if at_check { ("true", gate) } else { (gate, "true") };
+        let script = format!(
+            "[ $n != 1 ] || {{ {at_agent}; }}\necho $n > number.txt; {}",
+            billed(r#""outcome":"done","summary":"Made number '$n'.""#)
+        );
+        let check = format!("! grep -q 1 number.txt || {{ {at_check}; }}");
+        let world = with_candidates("2", &script).check(&check).start().await;
         let mut gate = Gate::of(&world);
         let issue = world.asks("Make done", "").await;
         let dead = world.worker("one").await;
         tokio::select! {
-            _ = run(&dead) => panic!("its second agent waits until it dies"),
+            _ = run(&dead) => panic!("it waits until it dies: {:?}", world.told()),
             () = gate.reached() => {}
         }
         drop(dead);
@@ -229,7 +234,7 @@ async fn a_worker_that_dies_between_candidates_loses_neither_work_nor_money() {
         assert_eq!(run(&world.worker(heir).await).await.worked, 1, "{:?}", world.failures());
         assert_eq!(world.briefs(issue).len(), 2, "{heir}: no agent is needed: {:?}", world.history(issue).await);
         assert_eq!(world.content("number.txt", &format!("hob/{issue}-make-done")).await, "0\n");
-        assert!(world.opened_with().await.1.contains("Made it."), "{heir}");
+        assert!(world.opened_with().await.1.contains("Made number 0."), "{heir}: {}", world.opened_with().await.1);
         assert_eq!(Books::default().balance(&world, issue).await, Ok(()));
         assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
         world.finish().await;

@@ -2,6 +2,7 @@
 
 pub(crate) mod auto_merge;
 pub(crate) mod change_text;
+pub(crate) mod check_notes;
 pub(crate) mod code_owners;
 pub(crate) mod commit_identity;
 pub(crate) mod commit_message;

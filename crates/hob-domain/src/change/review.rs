@@ -8,10 +8,10 @@
 
 use std::time::Duration;
 
-use hob_text::{count, markup::code_span};
+use hob_text::count;
 use serde::{Deserialize, Serialize};
 
-use crate::{CommentId, Message, SaidId, SaidIn, Sha, Timestamp};
+use crate::{CheckNotes, CommentId, Message, SaidId, SaidIn, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -149,24 +149,6 @@ pub struct ReviewLog {
     /// What people were told about the checks on the head.
     #[serde(flatten)]
     pub told: CheckNotes,
-}
-
-/// Checks on a head that start no round.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct CheckNotes {
-    /// Checks that fail on the base, too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub red_on_base: Vec<String>,
-    /// Checks without a verdict, if a draft waits for one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub undecided: Vec<String>,
-    /// The permissions that the token lacks to see other checks, if a draft waits for them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hidden: Vec<String>,
-    /// Whether workflows wait until a maintainer approves them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unapproved: bool,
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -472,27 +454,6 @@ pub fn events_in_words(events: &[ReviewEvent]) -> String {
         }
     }
     words.join(", ")
-}
-
-/// Which checks fail: ``the check `lint` fails``.
-pub fn failing(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| code_span(name)).collect();
-    match quoted.as_slice() {
-        [one] => format!("the check {one} fails"),
-        all => format!("the checks {} fail", all.join(", ")),
-    }
-}
-
-/// Which checks have no verdict: ``no verdict can be seen of `lint` ``.
-pub fn no_verdict(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| code_span(name)).collect();
-    format!("no verdict of {} can be seen", quoted.join(", "))
-}
-
-/// What the token cannot see: ``the token lacks `checks: read`, so Hob cannot see all checks``.
-pub fn unseen(permissions: &[String]) -> String {
-    let quoted: Vec<String> = permissions.iter().map(|name| code_span(name)).collect();
-    format!("the token lacks {}, so Hob cannot see all checks", quoted.join(" and "))
 }
 
 #[cfg(test)]

@@ -8,9 +8,8 @@ use crate::{
     CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
     PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
     ReviewLog, RunId, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition,
-    Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words, failing,
+    Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words,
     issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
-    no_verdict, unseen,
 };
 
 impl Transition {
@@ -31,7 +30,7 @@ impl Transition {
             Self::StartAgent { agent, purpose, branch, session } => {
                 start_agent(record, &agent, purpose, &branch, session)
             }
-            Self::Candidate { session, says } => {
+            Self::Candidate(session, says) => {
                 record.session = Some(session);
                 says
             }
@@ -371,21 +370,9 @@ fn block(record: &mut Record, reason: BlockReason, now: Timestamp) -> String {
 }
 
 fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
-    let some = |names: &[String], says: fn(&[String]) -> String| (!names.is_empty()).then(|| says(names));
-    let told: Vec<String> = [
-        notes.unapproved.then(|| "the workflows of the pull request wait for an approval".to_owned()),
-        some(&notes.red_on_base, |names| format!("{} on the base, too", failing(names))),
-        some(&notes.undecided, no_verdict),
-        some(&notes.hidden, unseen),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let says = notes.says();
     record.review.told = notes;
-    match told.as_slice() {
-        [] => "no check still fails on the base, too, waits for an approval or lacks a verdict".to_owned(),
-        told => told.join("; "),
-    }
+    says
 }
 
 fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {

@@ -5,8 +5,7 @@
 //! with or without a last one. Each transition is one commit of the ledger, with its sentence as the commit's subject.
 //!
 //! # Guarantees
-//! [`apply`] is total and pure: the same record, transition and time give the same record, sentence or refusal. The model
-//! check explores this function, not a copy of it.
+//! [`apply`] is total and pure: the same record, transition and time give the same result. The model check explores it, not a copy.
 
 use crate::{
     Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
@@ -52,13 +51,8 @@ pub enum Transition {
         /// The session of its runs.
         session: RunId,
     },
-    /// Another candidate of the attempt's work begins, or one of them is chosen.
-    Candidate {
-        /// The session of its runs.
-        session: RunId,
-        /// What came of the candidates so far.
-        says: String,
-    },
+    /// Another candidate of the work begins, or one is chosen: the session of its runs, and what came of the candidates so far.
+    Candidate(RunId, String),
     /// A run ended, and what it spent is written.
     RecordSpend(Spend),
     /// One profile hands the work off to another.
@@ -399,7 +393,7 @@ impl Transition {
             Self::RefusalShown => "refusal shown",
             Self::WaitForPeople(_) => "wait for people",
             Self::StartAgent { .. } => "start agent",
-            Self::Candidate { .. } => "candidate",
+            Self::Candidate(..) => "candidate",
             Self::RecordSpend(_) => "record spend",
             Self::HandOff(_) => "hand off",
             Self::AddSpend { .. } => "add spend",
@@ -467,7 +461,7 @@ impl Transition {
             Self::Refuse(_) | Self::WaitForPeople(_) => matches!(state, Ready | Done).then_some(Ready),
             Self::RefusalShown => (state == Ready && record.refused.is_some()).then_some(Ready),
             Self::StartAgent { .. } => (state == Assigned).then_some(InProgress),
-            Self::Candidate { .. } => (state == InProgress).then_some(state),
+            Self::Candidate(..) => (state == InProgress).then_some(state),
             Self::RecordSpend(_) => working.then_some(state),
             // Hob may only switch profiles before any agent works.
             Self::HandOff(passed) if passed.received.switched => (state == Assigned).then_some(state),
@@ -597,7 +591,7 @@ pub(crate) mod tests {
                 },
                 to(&[Assigned], InProgress),
             ),
-            (Transition::Candidate { session: RunId("s-c2".to_owned()), says: failure() }, same(&[InProgress])),
+            (Transition::Candidate(RunId("s-c2".to_owned()), failure()), same(&[InProgress])),
             (Transition::RecordSpend(Spend::default()), same(&working)),
             (Transition::HandOff(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),

@@ -85,7 +85,7 @@ enum Rank {
 pub(super) async fn first_round(worker: &Worker, job: &Job<'_>, failed: &[CheckResult]) -> Result<Round, WorkError> {
     let most = wanted(worker, job);
     if most < 2 {
-        return run_round(worker, job, 0, failed).await;
+        return Box::pin(run_round(worker, job, 0, failed)).await;
     }
     let (from, first, mut tally) = (job.checkout.tip().await?, job.active.now(), Tally::default());
     worker.progress(job.number(), &format!("making candidate 1 of {most}"));
@@ -211,7 +211,7 @@ async fn begin(
         "candidate {number}: {}; candidate {next} of {most} begins",
         tally.standings.last().map_or("", |of| of)
     );
-    let step = Transition::Candidate { session: session.clone(), says };
+    let step = Transition::Candidate(session.clone(), says);
     worker.forge.ledger().transition(&job.held.lease, step).await?;
     worker.progress(job.number(), &format!("making candidate {next} of {most}"));
     job.note_unfit(None);
@@ -275,7 +275,10 @@ async fn settle(worker: &Worker, job: &Job<'_>, best: Made, tally: &Tally) -> Re
     {
         let mut notes = job.candidates.lock();
         notes.is_kept = false;
-        notes.is_behind = heard < job.held.steering.said().len();
+        // Words that nobody has heard send the work back by themselves.
+        let is_last = number as usize + 1 == tally.costs.len();
+        let can_hear = !is_last && remaining_allowance(worker, job).is_ok();
+        notes.is_behind = can_hear && heard < job.held.steering.said().len();
     }
     let session = active.session.clone();
     job.active.begin(active);
@@ -296,7 +299,7 @@ async fn settle(worker: &Worker, job: &Job<'_>, best: Made, tally: &Tally) -> Re
     let made = tally.costs.len();
     let mut says = tally.told(number as usize);
     if made > 1 {
-        let step = Transition::Candidate { session, says: says.clone() };
+        let step = Transition::Candidate(session, says.clone());
         worker.forge.ledger().transition(&job.held.lease, step).await?;
         worker.progress(job.number(), &says);
     }

@@ -51,9 +51,8 @@ pub(super) async fn prepare<'a>(
 ) -> Result<Job<'a>, WorkError> {
     let HeldIssue { lease, issue, .. } = held;
     worker.activity(issue.number, "fetching the repository");
-    let base_branch: BranchName = base.branch.parse()?;
     let remote = worker.remote().await?;
-    let base_sha = fetch(worker, &remote, &base_branch).await?;
+    let base_sha = fetch(worker, &remote, &base.branch.parse()?).await?;
     let rules = rules_of(worker, held, &base_sha).await?;
     let (record, authorizer) = (lease.record(), Authorizer::default());
     let conversation = Conversation::on(record.pull.number);

@@ -330,6 +330,7 @@ deaths! {
     a_worker_may_die_anywhere_in_the_happy_path: crash(Happy),
     a_write_of_the_dead_may_come_late: crash(Late),
     a_worker_may_die_anywhere_between_two_rounds: crash(FixedInTheSecondRound),
+    a_worker_may_die_anywhere_between_two_candidates: crash(TwoCandidates),
     a_worker_may_die_anywhere_before_and_after_an_answer: crash(Answered),
     a_worker_may_die_anywhere_in_a_refusal: crash(Refused),
     a_worker_may_die_anywhere_after_a_merge: crash(Merged),

@@ -23,6 +23,8 @@ pub(super) enum Scenario {
     /// The happy path on a forge that carries out each write late, those of the dead too.
     Late,
     FixedInTheSecondRound,
+    /// Of two candidates the second one is chosen, and goes to the branch in place of the first.
+    TwoCandidates,
     Answered,
     Refused,
     Merged,
@@ -181,6 +183,10 @@ impl Scenario {
                 );
                 World::with_agent(&script).check("grep -q done done.txt || { echo the roof leaks; false; }")
             }
+            Self::TwoCandidates => {
+                let script = format!("if [ $((n%2)) = 0 ]; then seq 3; else echo done; fi > done.txt; {done}");
+                World::with_agent(&script).check("true").set("limits.candidates", "2")
+            }
             Self::BaseMoved => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
@@ -233,6 +239,7 @@ impl Scenario {
             Self::Happy
             | Self::Late
             | Self::FixedInTheSecondRound
+            | Self::TwoCandidates
             | Self::Refused
             | Self::Cancelled
             | Self::Retried
@@ -261,7 +268,7 @@ impl Scenario {
     /// The number of turns: each is an action of people, and a worker after it.
     pub(super) fn turns(self) -> usize {
         match self {
-            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::Refused => 1,
+            Self::Happy | Self::Late | Self::FixedInTheSecondRound | Self::TwoCandidates | Self::Refused => 1,
             Self::CommandedAtWork | Self::HandedOver | Self::SpentUp => 1,
             Self::HeardAtWork | Self::HeardAtPublication | Self::ToldOffAtWork => 1,
             Self::Answered
@@ -291,6 +298,7 @@ impl Scenario {
             Self::Happy
             | Self::Late
             | Self::FixedInTheSecondRound
+            | Self::TwoCandidates
             | Self::Refused
             | Self::Answered
             | Self::Planned
@@ -427,6 +435,7 @@ impl Scenario {
                 Self::Happy
                 | Self::Late
                 | Self::FixedInTheSecondRound
+                | Self::TwoCandidates
                 | Self::CommandedAtWork
                 | Self::HeardAtWork
                 | Self::HeardAtPublication
@@ -487,6 +496,7 @@ impl Scenario {
             Self::Happy
             | Self::Late
             | Self::FixedInTheSecondRound
+            | Self::TwoCandidates
             | Self::Answered
             | Self::Retried
             | Self::Stopped
@@ -545,6 +555,7 @@ impl Scenario {
             Self::Happy
             | Self::Late
             | Self::FixedInTheSecondRound
+            | Self::TwoCandidates
             | Self::Answered
             | Self::Merged
             | Self::Rejected
