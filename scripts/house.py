@@ -49,7 +49,8 @@ import tomllib
 
 CEILINGS = {
     "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 21,
-    # The last one is `limits.candidates`: what another candidate may cost is the operator's to say.
+    # The last two, `limits.candidates` and an agent's `quick_check`: what another candidate costs, and what runs between edits, is the
+    # operator's to say.
     "settings": 124, "record-fields": 29, "words-for-users": 15000,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }
