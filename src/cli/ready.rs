@@ -2,7 +2,7 @@
 
 use hob_forge::Access;
 use hob_text::{count, terminal};
-use hob_worker::{ReadyIssue, WorkError, Worker, longest_attempt, ready, schedule_trouble};
+use hob_worker::{Preflight, ReadyIssue, WorkError, Worker, longest_attempt, ready, schedule_trouble};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
@@ -49,7 +49,9 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: PartArgs, screen: Sc
     };
     let (events, _watch) = progress::sink(view, &screen, &cancel);
     let approval = hob_agent::Approval::Nobody;
-    let pool = setup.pool(&shared, Access::ReadWrite, None, |_| Listen { events, cancel, approval }).await?;
+    let pool = setup
+        .pool(&shared, Access::ReadWrite, None, Preflight::BeforeWork, |_| Listen { events, cancel, approval })
+        .await?;
     let (mut issues, mut failed, mut longest, mut schedule) = (Vec::new(), None, None, None);
     for worker in pool.workers().await? {
         if asks_for_schedule && schedule.is_none() {

@@ -3,7 +3,7 @@
 use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
 use hob_forge::Access;
 use hob_text::{count, terminal};
-use hob_worker::{Routed, routes};
+use hob_worker::{Preflight, Routed, routes};
 use serde_json::{Value, json};
 
 use crate::cli::{
@@ -19,7 +19,7 @@ const SHOWN: usize = 160;
 
 pub(super) async fn routing(setup: Setup, shared: Shared) -> anyhow::Result<()> {
     let rules = setup.settings.routing.rules();
-    let pool = setup.pool(&shared, Access::ReadOnly, None, |_| Listen::nobody()).await?;
+    let pool = setup.pool(&shared, Access::ReadOnly, None, Preflight::BeforeWork, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = Naming::new(workers.len());
     let (mut routed, mut unreadable, mut failed) = (Vec::new(), Vec::new(), None);

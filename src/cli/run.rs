@@ -2,7 +2,7 @@
 
 use hob_forge::Access;
 use hob_text::count;
-use hob_worker::{Repositories, RunLimits, WorkError};
+use hob_worker::{Preflight, Repositories, RunLimits, WorkError};
 
 use crate::cli::{
     args::Shared,
@@ -46,7 +46,9 @@ async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> an
         (listen, watch) = around.listen(show, naming(repositories), jobs);
         listen
     };
-    let pool = setup.pool(&shared, Access::ReadWrite, args.agent, listen).await?;
+    // A daemon says at its start what is missing.
+    let preflight = if args.once { Preflight::BeforeWork } else { Preflight::AtStart };
+    let pool = setup.pool(&shared, Access::ReadWrite, args.agent, preflight, listen).await?;
     let limits = RunLimits { max_issues: args.limit, max_runtime: args.time };
     let done = if args.once { pool.run_once(limits).await } else { pool.run_forever(limits).await };
     around.end(&watch, done.as_ref().ok()).await?;

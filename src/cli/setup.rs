@@ -180,7 +180,8 @@ impl Setup {
     ) -> anyhow::Result<Arc<Worker>> {
         let repo = self.repository(shared).await?;
         let connection = self.connection(access, Some(&repo))?;
-        Ok(Arc::new(Worker::new(self.factory(&connection, access, agent, listen).await(repo)).await?))
+        let factory = self.factory(&connection, access, agent, Preflight::AtStart, listen).await;
+        Ok(Arc::new(Worker::new(factory(repo)).await?))
     }
 
     /// The same, with a state folder of its own and the sandbox of agents and checks: it starts some, and only reads the forge.
@@ -189,16 +190,17 @@ impl Setup {
         let connection = self.connection(Access::ReadOnly, Some(&repo))?;
         state_dir.clone_into(&mut self.state_dir);
         // What the access is to the factory: whether it starts anything.
-        let factory = self.factory(&connection, Access::ReadWrite, None, Listen::nobody()).await;
+        let factory = self.factory(&connection, Access::ReadWrite, None, Preflight::AtStart, Listen::nobody()).await;
         Ok(Arc::new(Worker::new(factory(repo)).await?))
     }
 
-    /// The workers of all repositories.
+    /// The workers of all repositories. Those of several check what they need when they have something to do.
     pub(super) async fn pool(
         mut self,
         shared: &Shared,
         access: Access,
         agent: Option<String>,
+        preflight: Preflight,
         listen: impl FnOnce(&Repositories) -> Listen,
     ) -> anyhow::Result<WorkerPool> {
         let repositories = self.repositories(shared).await?;
@@ -209,7 +211,9 @@ impl Setup {
         let connection = self.connection(access, first)?;
         let listen = listen(&repositories);
         let (settings, cancel) = (Settings::clone(&self.settings), listen.cancel.clone());
-        let factory = Arc::new(self.factory(&connection, access, agent, listen).await);
+        let is_one = matches!(&repositories, Repositories::Named(names) if names.len() == 1);
+        let preflight = if is_one { preflight } else { Preflight::BeforeWork };
+        let factory = Arc::new(self.factory(&connection, access, agent, preflight, listen).await);
         Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
 
@@ -219,6 +223,7 @@ impl Setup {
         connection: &Arc<Connection>,
         access: Access,
         agent: Option<String>,
+        preflight: Preflight,
         listen: Listen,
     ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
@@ -243,7 +248,7 @@ impl Setup {
             approval: listen.approval.clone(),
             webhook: self.webhook.clone(),
             audit_key: self.audit_key.clone(),
-            preflight: Preflight::Wanted,
+            preflight,
             settings: Settings::clone(&self.settings),
         }
     }

@@ -7,7 +7,7 @@ use hob_domain::{DayBill, IssueNumber, Record, RepoName, RepositoryRecord, Spend
 use hob_forge::Access;
 use hob_text::{count, terminal};
 use hob_worker::{
-    Explained, WorkError, Worker,
+    Explained, Preflight, WorkError, Worker,
     explain::{self, Overview},
     repository_record,
 };
@@ -37,7 +37,7 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
         return Box::pin(ready::run(setup, shared, args.part, screen)).await;
     }
     let access = if args.forget_memory { Access::ReadWrite } else { Access::ReadOnly };
-    let pool = setup.pool(&shared, access, None, |_| Listen::nobody()).await?;
+    let pool = setup.pool(&shared, access, None, Preflight::BeforeWork, |_| Listen::nobody()).await?;
     let workers = pool.workers().await?;
     let naming = output::Naming::new(workers.len());
     let (mut told, mut all, mut failed) = (Told::default(), Vec::new(), None);

@@ -82,6 +82,7 @@ pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
+pub use memory::Preflight;
 pub use profiles::{base_catalog, catalog};
 pub use reconcile::{
     Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,
@@ -93,4 +94,4 @@ pub use schedule::{
     Concurrency, IssueResult, ReadyIssue, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool,
     longest_attempt, ready, run_forever, run_once, run_sequentially, work_on,
 };
-pub use worker::{Preflight, Worker, WorkerParts, worker_id};
+pub use worker::{Worker, WorkerParts, worker_id};

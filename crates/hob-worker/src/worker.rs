@@ -1,10 +1,6 @@
 //! The parts of a worker.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::{AuditSink, Settings, SettingsError, Signing, Webhook, WebhookFormat};
@@ -21,8 +17,13 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    EventSink, WorkError, WorkEvent, audit::Audit, counters::record_event, earlier_checks::EarlierChecks,
-    memory::WorkerMemory, spend_journal::SpendJournal, webhook::Receiver,
+    EventSink, WorkError, WorkEvent,
+    audit::Audit,
+    counters::record_event,
+    earlier_checks::EarlierChecks,
+    memory::{Preflight, WorkerMemory},
+    spend_journal::SpendJournal,
+    webhook::Receiver,
 };
 
 /// Environment of the children: agents, checks, git.
@@ -59,17 +60,8 @@ pub struct WorkerParts {
     pub cancel: CancellationToken,
     /// The person or program that approves an agent's actions that need approval.
     pub approval: Approval,
-    /// Whether the worker's needs are checked before its first poll.
+    /// Whether and when the worker's needs are checked.
     pub preflight: Preflight,
-}
-
-/// Whether a worker checks what it needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Preflight {
-    /// Before its first poll.
-    Wanted,
-    /// Another worker has checked it.
-    Done,
 }
 
 /// A worker of one repository. Its clones are the same worker.
@@ -145,7 +137,7 @@ impl Worker {
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         let memory = Arc::new(WorkerMemory::default());
-        memory.is_ready.store(parts.preflight == Preflight::Done, Ordering::Relaxed);
+        *memory.preflight.lock() = parts.preflight;
         Ok(Self {
             forge: match &audit {
                 Some(audit) => parts.forge.clone().telling(listener(audit, parts.forge.repo())),

@@ -101,7 +101,7 @@ impl Stage {
             approval: desk.approval.clone(),
             webhook: None,
             audit_key: None,
-            preflight: Preflight::Wanted,
+            preflight: Preflight::AtStart,
             settings,
         };
         let worker = Arc::new(Worker::new(parts).await?);

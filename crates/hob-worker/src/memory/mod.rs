@@ -16,4 +16,5 @@ mod trouble;
 mod worker_memory;
 
 pub(super) use found_pulls::Found;
+pub use worker_memory::Preflight;
 pub(super) use worker_memory::WorkerMemory;

@@ -10,6 +10,18 @@ use crate::memory::{
     read_file::ReadFile, trouble::Trouble,
 };
 
+/// When a worker checks what it needs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Preflight {
+    /// Before its first poll.
+    #[default]
+    AtStart,
+    /// Once it has something to do: a run that finds nothing needs nothing.
+    BeforeWork,
+    /// Another worker has checked it.
+    Done,
+}
+
 /// What a worker remembers of its repository.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerMemory {
@@ -19,11 +31,11 @@ pub(crate) struct WorkerMemory {
     pub(crate) finished: FinishedLedgers,
     pub(crate) flakes: Flakes,
     pub(crate) found_pulls: FoundPulls,
-    /// Set once everything that the worker needs was found.
-    pub(crate) is_ready: AtomicBool,
     pub(crate) labelled_by_hand: LabelledByHand,
     pub(crate) last_page: LastPage,
     pub(crate) linked: Linked,
+    /// When everything that the worker needs is looked for.
+    pub(crate) preflight: Mutex<Preflight>,
     /// Set once the token turned out not to see the logs of jobs.
     pub(crate) logs_are_hidden: AtomicBool,
     pub(crate) looked_at: LookedAt,

@@ -1,9 +1,6 @@
 //! One poll of a repository: labels, comments and ledgers are brought up to date, and work is queued.
 
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use hob_domain::{
     Action, Decision, Ending, FailureClass, Full, Headroom, IssueNumber, IssueView, LabelSpec, Planned, Snapshot,
@@ -13,7 +10,7 @@ use hob_forge::BaseBranch;
 use hob_workspace::{Retention, Room};
 
 use crate::{
-    RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
+    Preflight, RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     attempt::room_after_pause,
     corrections::propose_correction,
     observe::discover,
@@ -116,10 +113,8 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
 }
 
 async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
-    if !worker.memory.is_ready.load(Ordering::Relaxed) {
-        let Some(ready) = worker.cancel.run_until_cancelled(preflight(worker)).await else { return Ok(None) };
-        ready?;
-        worker.memory.is_ready.store(true, Ordering::Relaxed);
+    if !is_ready(worker, Preflight::AtStart).await? {
+        return Ok(None);
     }
     let Some(here) = worker.cancel.run_until_cancelled(now_here(worker)).await.transpose()? else { return Ok(None) };
     let worker = &here;
@@ -167,6 +162,9 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         return Ok(Some(Poll { due, ..Poll::default() }));
     }
+    if !is_ready(worker, Preflight::BeforeWork).await? {
+        return Ok(None);
+    }
     prune(worker, &found.snapshot).await;
     let base = Arc::new(default_branch(worker).await?);
     if worker.memory.trouble.of_settings(&base.sha).is_some() {
@@ -184,6 +182,17 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         create_missing_labels(worker, &labels).await?;
     }
     Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
+}
+
+/// Checks what the worker needs, if it is to be checked `now`; `false` if the worker was stopped.
+async fn is_ready(worker: &Worker, now: Preflight) -> Result<bool, WorkError> {
+    if *worker.memory.preflight.lock() != now {
+        return Ok(true);
+    }
+    let Some(ready) = worker.cancel.run_until_cancelled(preflight(worker)).await else { return Ok(false) };
+    ready?;
+    *worker.memory.preflight.lock() = Preflight::Done;
+    Ok(true)
 }
 
 /// The worker with the settings that count in its repository now.
