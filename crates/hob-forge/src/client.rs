@@ -89,6 +89,11 @@ impl Forge {
         self.connection.now()
     }
 
+    /// Lets ledgers move by push, at this web address of the forge's git server, for example `https://github.com`.
+    pub fn push_ledgers_to(&self, server: &str) {
+        self.connection.pushes.go_to(server);
+    }
+
     pub(super) fn settings(&self) -> &ForgeSettings {
         self.connection.settings()
     }

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(said(stale), Some(Report::Refused("failed to update ref".to_owned())));
         let missing = "001bunpack missing objects\n0000";
         assert_eq!(said(missing), Some(Report::Refused("missing objects".to_owned())));
-        // Another ref, no ref, no end, and what is no report.
+        // Another ref, no ref, no end, and what is not a report.
         for not in [
             "000eunpack ok\n0019ok refs/hob/issues/8\n0000",
             "000eunpack ok\n0000",

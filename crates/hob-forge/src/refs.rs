@@ -7,19 +7,24 @@
 //!   tip decides.
 //! - A fresh commit or ref may be missing for about a second (`ref.lag`).
 
-use std::time::Duration;
+use std::{sync::PoisonError, time::Duration};
 
-use hob_domain::Sha;
-use http::Method;
+use hob_domain::{FailureClass, Sha};
+use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::time::Instant;
 
 use crate::{
     Forge, ForgeError,
     TokenPermission::{ContentsRead, ContentsWrite},
     client::REF_SPACE,
-    purpose::Share,
-    ref_push::{LedgerCommit, Update},
+    connection::Access,
+    permitted::is_own_ref,
+    purpose::{Purpose, Share},
+    ref_push::{LedgerCommit, Report, Update, report, request},
+    transport::unreachable,
+    window::Window,
 };
 
 /// The most consecutive refusals of a move although the ref is where it was read. If a forge refuses one move in five
@@ -81,7 +86,7 @@ pub(super) async fn advance(forge: &Forge, step: Step<'_>, share: Share) -> Resu
     let moved = move_ref(forge, step.name, step.from, &commit, step.advance, share).await?;
     if let (Move::Made, Some(refused)) = (moved, refused) {
         // The ref was where it was read, so no race was the reason.
-        forge.give_up_pushes(&refused);
+        forge.connection().pushes.give_up(&refused);
     }
     Ok((moved == Move::Made).then_some(commit))
 }
@@ -94,15 +99,16 @@ enum Pushed {
 }
 
 async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, ForgeError> {
-    if !forge.may_push(share) {
+    let connection = forge.connection();
+    let Some(server) = connection.pushes.server().filter(|_| may_push(forge, share)) else {
         return Ok(Pushed::Not(None));
-    }
-    let redaction = forge.connection().secrets().redaction();
+    };
+    let redaction = connection.secrets().redaction();
     let commit = LedgerCommit::new(step.from, step.tree, &redaction.text(step.message), forge.now());
     let Some(commit) = commit else { return Ok(Pushed::Not(None)) };
     let name = format!("refs/{REF_SPACE}{}", step.name);
     let update = Update { name: &name, from: step.from, to: &commit };
-    let error = match forge.push(&[update], ContentsWrite.to(step.advance).with(share)).await {
+    let error = match exchange(forge, server, &[update], ContentsWrite.to(step.advance).with(share)).await {
         Ok(()) => return Ok(Pushed::To(commit.sha)),
         Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
         Err(error) => error,
@@ -113,6 +119,60 @@ async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, For
         // A push that was cut off may still take effect, so its caller decides again.
         _unmoved if error.outcome_is_unknown() => Err(error),
         _unmoved => Ok(Pushed::Not(Some(error))),
+    }
+}
+
+/// Whether pushes are on, and one more fits into the minute.
+fn may_push(forge: &Forge, share: Share) -> bool {
+    let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
+    has_room && forge.settings().pushes_per_minute > 0 && forge.connection().access() == Access::ReadWrite
+}
+
+/// Pushes these updates to `server`, all or none of them, and gives pushes up for a while if it does not take them.
+///
+/// # Errors
+/// [`ForgeError::Refused`] with status 422 and the server's reason, like the API's, if a ref is not where it was read, or may not
+/// move. [`ForgeError`] of the exchange.
+async fn exchange(forge: &Forge, server: &str, updates: &[Update<'_>], purpose: Purpose<'_>) -> Result<(), ForgeError> {
+    let (connection, what) = (forge.connection(), purpose.what);
+    if !updates.iter().all(|update| is_own_ref(update.name)) {
+        return Err(ForgeError::NotPermitted { what: what.to_owned() });
+    }
+    let address = format!("{server}/{}/{}.git", forge.repo().owner(), forge.repo().name());
+    let body = request(updates).map_err(|error| unreachable(what, error))?;
+    let transport = &connection.transport;
+    let turn = transport.push_turn(purpose).await?;
+    if let Some(retry_after) = transport.closed_to_all() {
+        return Err(ForgeError::Limited { what: what.to_owned(), retry_after });
+    }
+    let token = connection.token(Duration::ZERO).await?;
+    count_push(forge);
+    let reply = transport.push(&address, body, &token, what).await;
+    drop(turn);
+    let failed = match reply {
+        Ok(reply) if reply.status == StatusCode::OK => match report(&reply.body, updates) {
+            Some(Report::Done) => return Ok(()),
+            Some(Report::Refused(message)) => {
+                return Err(ForgeError::Refused { what: what.to_owned(), status: 422, message });
+            }
+            // Its effect is unknown.
+            None => unreachable(what, "the git server's answer is not a report of a push"),
+        },
+        Ok(reply) => transport.failure(&reply, "", purpose),
+        Err(error) => error,
+    };
+    if !matches!(failed.class(), FailureClass::Transient { retry_after: Some(_) }) {
+        connection.pushes.give_up(&failed);
+    }
+    Err(failed)
+}
+
+fn count_push(forge: &Forge) {
+    if forge.connection().transport.counts() {
+        let most = forge.settings().pushes_per_minute;
+        let mut known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        known.pushes.get_or_insert_with(|| Window::new(Duration::from_secs(60), most)).count(Instant::now());
     }
 }
 
