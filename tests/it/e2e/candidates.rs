@@ -258,26 +258,9 @@ async fn a_hob_that_stops_at_the_second_one_leaves_the_first_on_the_branch() {
     world.finish().await;
 }
 
+/// It is read before the chosen one, which is the first, is published.
 #[tokio::test]
-async fn who_ends_the_work_ends_all_candidates() {
-    let script = format!("[ $n != 1 ] || {{ {AT_THE_GATE} }}\necho 1 > done");
-    let world = with_candidates("3", &script).start().await;
-    let mut gate = Gate::of(&world);
-    let issue = world.asks("Make done", "").await;
-    tokio::join!(world.run(), async {
-        gate.reached().await;
-        world.edits("ann", issue, json!({"state": "closed"})).await;
-        // Candidate 3 is begun by nobody who could open it again.
-        gate.open().await;
-    });
-    assert_eq!(world.record(issue).await.unwrap().state, State::Done);
-    assert!(world.pulls().await.is_empty());
-    world.finish().await;
-}
-
-/// The second one's run hears of it at its begin; the first one, which stays, has not.
-#[tokio::test]
-async fn what_a_later_one_heard_the_chosen_one_is_told() {
+async fn what_is_said_while_a_later_one_works_the_chosen_one_is_told() {
     let script = format!(
         "[ $n != 1 ] || {{ {AT_THE_GATE} }}\n\
          if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n && [ $n -gt 2 ]; then echo ONE > done\n\
@@ -289,7 +272,6 @@ async fn what_a_later_one_heard_the_chosen_one_is_told() {
     tokio::join!(world.run(), async {
         gate.reached().await;
         world.comments("ann", issue, "In capitals, please").await;
-        // The look before the third one begins finds it.
         gate.open().await;
     });
     let told = world.told();

@@ -121,7 +121,8 @@ pub(super) async fn first_round(worker: &Worker, job: &Job<'_>, failed: &[CheckR
 /// The number of candidates that the attempt should have.
 fn wanted(worker: &Worker, job: &Job<'_>) -> u32 {
     let record = job.held.lease.record();
-    if is_reviewed(job) || record.pull.number.is_some() || !job.checkout.conflicts().is_empty() {
+    let is_first = record.pull.number.is_none() && !is_reviewed(job) && job.proven.is_none();
+    if !is_first || !job.checkout.conflicts().is_empty() {
         return 1;
     }
     let complexity = record.route.as_ref().map_or(0, |route| route.complexity);
@@ -288,6 +289,10 @@ async fn settle(worker: &Worker, job: &Job<'_>, best: Made, tally: &Tally) -> Re
         *job.shown.lock() = Some((head.clone(), runs));
         job.notable.lock().clone_from(notable);
         job.held.lease.note(Note::Proven(head.clone())).await;
+        // Another one is there, which would be published in its place if this worker died now.
+        if job.pushed().is_some_and(|pushed| pushed != *head) {
+            keep(worker, job).await?;
+        }
         if let Some(report) = report {
             job.held.lease.note(Note::Found(report.findings.high().cloned().collect())).await;
             job.with_reviews(|reviews| {
