@@ -9,8 +9,7 @@ import pathlib
 import sys
 import tempfile
 
-from routing_fit import command, result, short
-from routing_split import ROUTING, write
+from routing_split import ROUTING, command, result, short, write
 
 PROFILES = ROUTING / "profiles"
 # The thresholds of the settings, by default.

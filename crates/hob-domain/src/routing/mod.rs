@@ -19,6 +19,9 @@ mod complexity;
 mod confidence;
 mod decide;
 mod evaluate;
+#[cfg(test)]
+mod features;
+mod fields;
 mod issue_text;
 #[cfg(test)]
 mod measured;
