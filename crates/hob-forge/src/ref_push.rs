@@ -12,9 +12,6 @@
 //! The server's state is known from the API, so the refs are not listed first. What GitHub runs for a push over HTTP reads the
 //! updates and the pack, and lists refs only for a request that asks for it (`docs/design/github.md`, `ref.push`).
 
-use std::io::Write;
-
-use flate2::{Compression, write::ZlibEncoder};
 use hob_domain::{Sha, Timestamp};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
@@ -26,6 +23,8 @@ const NOTHING: &str = "0000000000000000000000000000000000000000";
 const PACKET_MAX: usize = 65_516;
 /// The type of an object in a pack.
 const COMMIT: u8 = 1;
+/// The longest block of zlib's format that is stored as it is, in bytes.
+const BLOCK_MAX: usize = 65_535;
 
 /// The author of the ledgers' commits. Each record names the worker.
 const AUTHOR: &str = "Hob <hob@localhost>";
@@ -62,27 +61,23 @@ pub(super) struct Update<'a> {
 }
 
 /// The body of a push.
-///
-/// # Errors
-/// Those of the compression, which writes to memory.
-pub(super) fn request(updates: &[Update<'_>]) -> std::io::Result<Vec<u8>> {
+pub(super) fn request(updates: &[Update<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
     for (index, Update { name, from, to }) in updates.iter().enumerate() {
         let from = from.map_or(NOTHING, Sha::as_str);
         let capabilities = if index == 0 { format!("\0{CAPABILITIES}") } else { String::new() };
         let line = format!("{from} {} {name}{capabilities}", to.sha);
-        write!(body, "{:04x}{line}", line.len() + 4)?;
+        body.extend_from_slice(format!("{:04x}{line}", line.len() + 4).as_bytes());
     }
     body.extend_from_slice(b"0000");
-    body.extend(pack(updates.iter().map(|update| update.to))?);
-    Ok(body)
+    body.extend(pack(updates));
+    body
 }
 
 /// A pack of these commits. <https://git-scm.com/docs/gitformat-pack>
-fn pack<'a>(commits: impl ExactSizeIterator<Item = &'a LedgerCommit>) -> std::io::Result<Vec<u8>> {
-    let count = u32::try_from(commits.len()).map_err(std::io::Error::other)?;
-    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
-    for commit in commits {
+fn pack(updates: &[Update<'_>]) -> Vec<u8> {
+    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &(updates.len() as u32).to_be_bytes()].concat();
+    for Update { to: commit, .. } in updates {
         // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
         let mut rest = commit.content.len() >> 4;
         let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
@@ -92,13 +87,30 @@ fn pack<'a>(commits: impl ExactSizeIterator<Item = &'a LedgerCommit>) -> std::io
             rest >>= 7;
         }
         pack.push(byte);
-        let mut compressed = ZlibEncoder::new(pack, Compression::default());
-        compressed.write_all(&commit.content)?;
-        pack = compressed.finish()?;
+        pack.extend(stored(&commit.content));
     }
     let sum = sha1(&pack);
     pack.extend(sum);
-    Ok(pack)
+    pack
+}
+
+/// The bytes in zlib's format (RFC 1950), not compressed: a record is a few kilobytes, and a compressor's tables are 250 kB on the
+/// stack.
+fn stored(content: &[u8]) -> Vec<u8> {
+    let mut stream = vec![0x78, 0x01];
+    let mut blocks = content.chunks(BLOCK_MAX).peekable();
+    while let Some(block) = blocks.next() {
+        let length = (block.len() as u16).to_le_bytes();
+        stream.push(u8::from(blocks.peek().is_none()));
+        stream.extend(length.into_iter().chain(length.map(|byte| !byte)).chain(block.iter().copied()));
+    }
+    // Adler-32.
+    let (low, high) = content.iter().fold((1_u32, 0_u32), |(low, high), byte| {
+        let low = (low + u32::from(*byte)) % 65_521;
+        (low, (high + low) % 65_521)
+    });
+    stream.extend(((high << 16) | low).to_be_bytes());
+    stream
 }
 
 /// What a report says.
@@ -185,6 +197,16 @@ mod tests {
         let long = Sha("0".repeat(64));
         assert!(LedgerCommit::new(Some(&long), &Sha(EMPTY_TREE.to_owned()), "x", Timestamp::default()).is_none());
         assert!(LedgerCommit::new(None, &Sha("x".repeat(40)), "x", Timestamp::default()).is_none());
+    }
+
+    /// Beyond one block, too; the sums are those of Python's `zlib.adler32`.
+    #[test]
+    fn content_is_stored_in_blocks() {
+        assert_eq!(stored(b"hob"), [0x78, 1, 1, 3, 0, 0xfc, 0xff, b'h', b'o', b'b', 2, 0x7b, 1, 0x3a]);
+        let long = stored(&vec![b'x'; BLOCK_MAX + 2]);
+        assert_eq!((long[2], long.len()), (0, 2 + 5 + BLOCK_MAX + 5 + 2 + 4));
+        assert_eq!(long[7 + BLOCK_MAX..][..5], [1, 2, 0, 0xfd, 0xff]);
+        assert_eq!(long[long.len() - 4..], [0x3f, 0xd0, 0x07, 0x81]);
     }
 
     #[test]

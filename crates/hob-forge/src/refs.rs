@@ -77,7 +77,8 @@ pub(super) struct Step<'a> {
 /// # Errors
 /// As for [`move_ref`].
 pub(super) async fn advance(forge: &Forge, step: Step<'_>, share: Share) -> Result<Option<Sha>, ForgeError> {
-    let refused = match push(forge, step, share).await? {
+    // Boxed: every future that writes a ledger holds this one.
+    let refused = match Box::pin(push(forge, step, share)).await? {
         Pushed::To(commit) => return Ok(Some(commit)),
         Pushed::Lost => return Ok(None),
         Pushed::Not(refused) => refused,
@@ -140,7 +141,7 @@ async fn exchange(forge: &Forge, server: &str, updates: &[Update<'_>], purpose: 
         return Err(ForgeError::NotPermitted { what: what.to_owned() });
     }
     let address = format!("{server}/{}/{}.git", forge.repo().owner(), forge.repo().name());
-    let body = request(updates).map_err(|error| unreachable(what, error))?;
+    let body = request(updates);
     let transport = &connection.transport;
     let turn = transport.push_turn(purpose).await?;
     if let Some(retry_after) = transport.closed_to_all() {
