@@ -54,6 +54,7 @@ mod mirror;
 mod notify;
 mod observe;
 mod offer;
+mod on_heap;
 pub mod onboard;
 mod people;
 pub mod preflight;

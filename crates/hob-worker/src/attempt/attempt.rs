@@ -33,6 +33,7 @@ use crate::{
     authorize::is_approved,
     corrections::remarks_of_round,
     held_issue::HeldIssue,
+    on_heap::on_heap,
     proof_status::show_work,
     transition::{label, transition},
 };
@@ -65,7 +66,7 @@ async fn run(worker: &Worker, held: &HeldIssue) -> Result<Attempted, WorkError> 
         () = worker.cancel.cancelled() => Ok(AttemptEnd::Interrupted(Interrupt::Stopped)),
     };
     let attempted = Attempted::new(&end);
-    let finished = Box::pin(finish(worker, held, began, job.get(), end)).await;
+    let finished = on_heap(|| finish(worker, held, began, job.get(), end)).await;
     journal(worker, held).await;
     finished.map(|()| attempted)
 }
@@ -98,7 +99,7 @@ async fn work<'a>(
     if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
         // No agent runs, so no budget is needed.
         assigned(worker, held).await?;
-        return Box::pin(split(worker, held, plan)).await;
+        return on_heap(|| split(worker, held, plan)).await;
     }
     let allowance = match issue_allowance(worker, &record) {
         Ok(allowance) => allowance,
@@ -121,7 +122,7 @@ async fn work<'a>(
         ControlFlow::Continue(base) => base,
         ControlFlow::Break(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
-    let (base, mut prepared) = match Box::pin(prepare_on(worker, held, base, limits)).await? {
+    let (base, mut prepared) = match on_heap(|| prepare_on(worker, held, base, limits)).await? {
         Prepared::Job(base, job) => (base, *job),
         Prepared::NeedsPerson(reason) => return Ok(AttemptEnd::Blocked(reason)),
     };
@@ -130,11 +131,11 @@ async fn work<'a>(
         return Ok(AttemptEnd::Blocked(reason));
     }
     if !needs_no_agent(&prepared)
-        && let Some(end) = Box::pin(ask_first(worker, &prepared)).await
+        && let Some(end) = on_heap(|| ask_first(worker, &prepared)).await
     {
         return Ok(end);
     }
-    let moved = !prepared.only_reads() && Box::pin(update_branch(worker, &mut prepared)).await?;
+    let moved = !prepared.only_reads() && on_heap(|| update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
@@ -147,19 +148,19 @@ async fn work<'a>(
     allow_the_first(job).await;
     transition(worker, held, start).await?;
     if answers_are_left {
-        return Box::pin(resume_answers(worker, job)).await;
+        return on_heap(|| resume_answers(worker, job)).await;
     }
-    Box::pin(show_work(worker, &held.lease)).await;
+    on_heap(|| show_work(worker, &held.lease)).await;
     match job.purpose {
         // No attempt is a review: one only has a run of it.
         RunPurpose::Work | RunPurpose::Review => {}
-        RunPurpose::Plan => return Box::pin(plan_first(worker, job)).await,
-        RunPurpose::Report | RunPurpose::Investigate => return Box::pin(report(worker, job)).await,
+        RunPurpose::Plan => return on_heap(|| plan_first(worker, job)).await,
+        RunPurpose::Report | RunPurpose::Investigate => return on_heap(|| report(worker, job)).await,
     }
     if moved || job.checkout.is_kept() {
         keep_soon(worker, job).await;
     }
-    Box::pin(rounds(worker, job)).await
+    on_heap(|| rounds(worker, job)).await
 }
 
 /// The preparation of the work.

@@ -37,6 +37,7 @@ use crate::{
         round::{Round, run_round},
         runs_made::FourRuns,
     },
+    on_heap::on_heap,
 };
 
 /// A candidate that was made.
@@ -85,7 +86,7 @@ enum Rank {
 pub(super) async fn first_round(worker: &Worker, job: &Job<'_>, failed: &[CheckResult]) -> Result<Round, WorkError> {
     let most = wanted(worker, job);
     if most < 2 {
-        return Box::pin(run_round(worker, job, 0, failed)).await;
+        return on_heap(|| run_round(worker, job, 0, failed)).await;
     }
     let (from, first, mut tally) = (job.checkout.tip().await?, job.active.now(), Tally::default());
     worker.progress(job.number(), &format!("making candidate 1 of {most}"));
@@ -132,7 +133,7 @@ fn wanted(worker: &Worker, job: &Job<'_>) -> u32 {
 /// Makes a candidate.
 async fn make(worker: &Worker, job: &Job<'_>, failed: &[CheckResult], tally: &mut Tally) -> Result<Made, WorkError> {
     let (began, before, active) = (Instant::now(), job.held.lease.record().spend, job.active.now());
-    let round = Box::pin(run_round(worker, job, 0, failed)).await?;
+    let round = on_heap(|| run_round(worker, job, 0, failed)).await?;
     let record = job.held.lease.record();
     tally.costs.push(Cost { spend: record.spend.since(before), time: began.elapsed() });
     tally.standings.push(standing(&round));

@@ -20,7 +20,7 @@ pub(super) async fn read_only(worker: &Worker, job: &Job<'_>) -> Result<ControlF
         Ok(allowance) => allowance,
         Err(reason) => return Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
     };
-    let report = run_agent(worker, job, 0, &[], allowance).await?;
+    let report = Box::pin(run_agent(worker, job, 0, &[], allowance)).await?;
     throw_away(worker, job).await?;
     Ok(ControlFlow::Break(AttemptEnd::Blocked(match report.outcome {
         Outcome::Done { summary, .. } => return Ok(ControlFlow::Continue(summary)),

@@ -13,6 +13,7 @@ use crate::{
         proof::{Proof, Proven, prove},
         remaining_allowance::remaining_allowance,
     },
+    on_heap::on_heap,
 };
 
 /// What one round led to.
@@ -54,7 +55,7 @@ pub(super) async fn run_round(
             Ok(allowance) => allowance,
             Err(reason) => return Ok(Round::Blocked(reason)),
         };
-        let report = run_agent(worker, job, round, failed, allowance).await?;
+        let report = on_heap(|| run_agent(worker, job, round, failed, allowance)).await?;
         match report.outcome {
             Outcome::HandOff(_) if round == 0 && job.active.now().candidate > 0 => {
                 // The ledger's chain would not be that of the one that is chosen.

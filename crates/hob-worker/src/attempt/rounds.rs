@@ -21,6 +21,7 @@ use crate::{
         reviewer::publish_reviewed,
         round::{Round, run_round},
     },
+    on_heap::on_heap,
 };
 
 /// A run without a bill that ended within this time has done nothing.
@@ -81,8 +82,8 @@ pub(super) async fn rounds(worker: &Worker, job: &Job<'_>) -> Result<AttemptEnd,
             worker.progress(job.number(), &format!("{why}: returning to the agent, {round} of {limit}"));
         }
         let led_to = match round {
-            0 => Box::pin(first_round(worker, job, &failed)).await?,
-            _ => Box::pin(run_round(worker, job, round, &failed)).await?,
+            0 => on_heap(|| first_round(worker, job, &failed)).await?,
+            _ => on_heap(|| run_round(worker, job, round, &failed)).await?,
         };
         match led_to {
             // Once: whether the issue asks for what was red before is the agent's to say, and whether it asks for what git would

@@ -13,6 +13,7 @@ use crate::{
     attempt::{Attempted, attempt, known_room_for, room_for},
     authorize::{Vetted, approved_by, vet},
     observe::{Observed, observe},
+    on_heap::on_heap,
     people::begun,
     reconcile::{
         control::carry_out,
@@ -47,7 +48,7 @@ pub(crate) async fn reconcile(
         }
         Decision::Wait(_) => return Ok(Reconciled::Nothing),
     };
-    match Box::pin(act(worker, action, observed, base)).await {
+    match on_heap(|| act(worker, action, observed, base)).await {
         // Another worker was faster, and does what there is to do.
         Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Reconciled::Nothing),
         result => result,
@@ -72,7 +73,7 @@ pub(crate) async fn look_for_answer(
         Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..)) => return Ok(Reconciled::Answered),
         Decision::Act(_) | Decision::Wait(_) => return Ok(Reconciled::Nothing),
     }
-    let sought = match Box::pin(seek_answer(worker, observed, base, slot)).await {
+    let sought = match on_heap(|| seek_answer(worker, observed, base, slot)).await {
         // Another worker was faster, and does what there is to do.
         Err(WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => Ok(Sought::Unclear),
         result => result,
@@ -103,7 +104,7 @@ pub(crate) async fn look_for_commands(
     if !waits && unseen.is_empty() {
         return Ok(Reconciled::Nothing);
     }
-    match Box::pin(follow_while_it_waits(worker, observed, unseen, base)).await {
+    match on_heap(|| follow_while_it_waits(worker, observed, unseen, base)).await {
         Ok(Some(reconciled)) => Ok(reconciled),
         Ok(None) => {
             worker.memory.looked_at.note(&view, now);
@@ -124,49 +125,49 @@ async fn act(
 ) -> Result<Reconciled, WorkError> {
     match action {
         Action::Claim => match vet(worker, &observed.authorizer, &observed.issue).await? {
-            Vetted::Authorized(trigger, since) => Box::pin(claim(worker, observed, trigger, since, base)).await,
-            Vetted::Refused(refusal) => Box::pin(refuse(worker, observed, refusal, base)).await,
+            Vetted::Authorized(trigger, since) => on_heap(|| claim(worker, observed, trigger, since, base)).await,
+            Vetted::Refused(refusal) => on_heap(|| refuse(worker, observed, refusal, base)).await,
             Vetted::NotYet => Ok(Reconciled::Nothing),
         },
-        Action::Recover(recovery) => Box::pin(recover(worker, observed, recovery, base)).await,
-        Action::SeekAnswer => match Box::pin(seek_answer(worker, observed, base, Slot::Job)).await? {
+        Action::Recover(recovery) => on_heap(|| recover(worker, observed, recovery, base)).await,
+        Action::SeekAnswer => match on_heap(|| seek_answer(worker, observed, base, Slot::Job)).await? {
             Sought::Nothing | Sought::Unclear | Sought::Answer => Ok(Reconciled::Nothing),
             Sought::Done(reconciled) => Ok(reconciled),
         },
-        Action::SeekCommand => Box::pin(seek_commands(worker, observed, base)).await,
-        Action::Rework(events, head) => Box::pin(rework(worker, observed, events, head, base)).await,
-        Action::Prove(pull) => Box::pin(prove(worker, observed, pull, base)).await,
-        Action::ShowPush(pull, head) => Box::pin(show_push(worker, observed, pull, head, base)).await,
-        Action::CarryOut(request) => Box::pin(carry_out(worker, observed, request, base)).await,
+        Action::SeekCommand => on_heap(|| seek_commands(worker, observed, base)).await,
+        Action::Rework(events, head) => on_heap(|| rework(worker, observed, events, head, base)).await,
+        Action::Prove(pull) => on_heap(|| prove(worker, observed, pull, base)).await,
+        Action::ShowPush(pull, head) => on_heap(|| show_push(worker, observed, pull, head, base)).await,
+        Action::CarryOut(request) => on_heap(|| carry_out(worker, observed, request, base)).await,
         Action::Rebuild => match find_traces(worker, &observed).await? {
-            Some(traces) => Box::pin(rebuild(worker, observed, traces, base)).await,
+            Some(traces) => on_heap(|| rebuild(worker, observed, traces, base)).await,
             None => {
                 worker.memory.labelled_by_hand.note(observed.issue.number, observed.issue.updated_at);
                 Ok(Reconciled::Nothing)
             }
         },
-        Action::ReturnToReview(pull) => Box::pin(return_to_review(worker, observed, pull, base)).await,
-        Action::MarkReady(pull) => Box::pin(mark_ready(worker, observed, pull, base)).await,
-        Action::SignOff => Box::pin(sign_off_again(worker, observed, base)).await,
+        Action::ReturnToReview(pull) => on_heap(|| return_to_review(worker, observed, pull, base)).await,
+        Action::MarkReady(pull) => on_heap(|| mark_ready(worker, observed, pull, base)).await,
+        Action::SignOff => on_heap(|| sign_off_again(worker, observed, base)).await,
         Action::NoteChecks(notes) => {
             let why = "what its checks say has changed";
-            Box::pin(show_after(worker, observed, base, Transition::NoteChecks(notes), why)).await
+            on_heap(|| show_after(worker, observed, base, Transition::NoteChecks(notes), why)).await
         }
-        Action::AskAboutRejection(pull) => Box::pin(ask_about_rejection(worker, observed, pull, base)).await,
-        Action::Finish(ending) => Box::pin(finish(worker, observed, ending, base)).await,
+        Action::AskAboutRejection(pull) => on_heap(|| ask_about_rejection(worker, observed, pull, base)).await,
+        Action::Finish(ending) => on_heap(|| finish(worker, observed, ending, base)).await,
         Action::RepairLabels(changes) => {
             // A worker that died before the labels died before the comment too.
             let why = "its labels follow the ledger again";
-            Box::pin(show_after(worker, observed, base, Transition::RepairLabels(changes), why)).await
+            on_heap(|| show_after(worker, observed, base, Transition::RepairLabels(changes), why)).await
         }
         Action::GiveUpLabels(changes) => {
             let why = "others change its labels back each time";
-            Box::pin(show_after(worker, observed, base, Transition::GiveUpLabels(changes), why)).await
+            on_heap(|| show_after(worker, observed, base, Transition::GiveUpLabels(changes), why)).await
         }
         Action::ShowState => {
             let what = "shows what its dead worker had not".to_owned();
             let why = "its labels and its comment follow the ledger again";
-            Box::pin(show_after(worker, observed, base, Transition::Reconcile { what }, why)).await
+            on_heap(|| show_after(worker, observed, base, Transition::Reconcile { what }, why)).await
         }
     }
 }
@@ -212,7 +213,7 @@ async fn claim(
     let before = worker.forge.issues().before_claim(observed.issue.number, since).await?;
     let begun = begun(worker, &observed.issue, observed.record(), &trigger, before.others).await?;
     if !begun.is_empty() {
-        return Box::pin(wait_for_people(worker, observed, begun, base)).await;
+        return on_heap(|| wait_for_people(worker, observed, begun, base)).await;
     }
     let approved = approved_by(worker, &observed.authorizer, &observed.issue, since, before.editors).await?;
     let begin = Transition::Claim { trigger: Trigger { approved, ..trigger } };
@@ -229,7 +230,7 @@ async fn wait_for_people(
     if let Some(record) = observed.record().filter(|record| record.state == State::Ready) {
         let commands = new_commands(worker, &observed).await?;
         if !commands.is_empty() {
-            return Box::pin(follow_commands(worker, observed, commands, base)).await;
+            return on_heap(|| follow_commands(worker, observed, commands, base)).await;
         }
         if record.work.waits_for() == begun {
             return Ok(Reconciled::Nothing);
@@ -288,7 +289,7 @@ async fn recover(
     let from = observed.record().and_then(|record| record.lease.as_ref()).map(|holder| holder.worker.clone());
     let take_over = Transition::TakeOver { recovery, from };
     let why = match recovery {
-        Recovery::Resume => return Box::pin(attempt_where_room(worker, observed, take_over, base)).await,
+        Recovery::Resume => return on_heap(|| attempt_where_room(worker, observed, take_over, base)).await,
         Recovery::Abandon => "its worker died; it is free again",
         Recovery::Block => "its worker died",
     };
@@ -305,13 +306,13 @@ async fn rework(
 ) -> Result<Reconciled, WorkError> {
     let commands = new_commands(worker, &observed).await?;
     if !commands.is_empty() {
-        return Box::pin(follow_commands(worker, observed, commands, base)).await;
+        return on_heap(|| follow_commands(worker, observed, commands, base)).await;
     }
     let log = observed.record().map(|record| &record.review);
     if worker.settings.review.rerun && log.is_some_and(|log| log.may_rerun(&events)) {
-        return Box::pin(rerun(worker, observed, events, &head, base)).await;
+        return on_heap(|| rerun(worker, observed, events, &head, base)).await;
     }
-    Box::pin(attempt_where_room(worker, observed, Transition::Rework { events, head }, base)).await
+    on_heap(|| attempt_where_room(worker, observed, Transition::Rework { events, head }, base)).await
 }
 
 async fn refuse(

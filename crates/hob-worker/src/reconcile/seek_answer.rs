@@ -10,6 +10,7 @@ use crate::{
     attempt::attempt,
     inbox::{Response, give_receipts, response},
     observe::Observed,
+    on_heap::on_heap,
     reconcile::{
         follow_commands::{follow_commands, new_commands},
         outcome::Reconciled,
@@ -49,7 +50,7 @@ pub(super) async fn seek_answer(
 ) -> Result<Sought, WorkError> {
     let commands = new_commands(worker, &observed).await?;
     if !commands.is_empty() {
-        return Box::pin(follow_commands(worker, observed, commands, base)).await.map(Sought::Done);
+        return on_heap(|| follow_commands(worker, observed, commands, base)).await.map(Sought::Done);
     }
     let response = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
         // A paused issue is left alone: what answers it counts when it is resumed.
@@ -60,7 +61,7 @@ pub(super) async fn seek_answer(
     match response {
         Response::Continue(_, receipts) if slot != Slot::Job => {
             if slot == Slot::None {
-                Box::pin(acknowledge(worker, observed, base, receipts, "saw an answer")).await?;
+                on_heap(|| acknowledge(worker, observed, base, receipts, "saw an answer")).await?;
             }
             return Ok(Sought::Answer);
         }
