@@ -29,7 +29,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: RunArgs, scr
             let queue = StatusArgs { shows: Shows::Queue, ..StatusArgs::default() };
             status::status(setup, shared, queue, screen).await
         }
-        (false, true) => chosen::look(setup, &shared, &args.issues).await,
+        (false, true) => Box::pin(chosen::look(setup, &shared, &args.issues)).await,
         (true, false) => poll(setup, shared, args, screen).await,
         (false, false) => Box::pin(chosen::work(setup, shared, args, screen)).await,
     }

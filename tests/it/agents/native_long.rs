@@ -36,7 +36,7 @@ async fn a_job_is_waited_for_and_its_end_is_told() {
         shell(&["[job 1 ended: exit code 3; ", "finished"], json!({ "command": "echo two", "background": true })),
         shell(
             &[],
-            json!({ "command": "until grep -q two \"$_hob_log\" && [ -s \"${_hob_log%.log}.exit\" ]; do :; done" })
+            json!({ "command": "until [ -e \"${_hob_log%.log}.done\" ] && [ -s \"${_hob_log%.log}.exit\" ]; do :; done" })
         ),
         job(&["[job 2 `echo two` ended: exit code 0; its output is in "], json!({ "id": 9 })),
         done(&["there is no job 9"]),

@@ -136,6 +136,11 @@ impl Builder {
         self
     }
 
+    /// Lets ledgers move over the API only, so that each push is one of a branch.
+    pub(crate) fn ledgers_over_the_api(self) -> Self {
+        self.set("testing.forge.pushes_per_minute", "0")
+    }
+
     /// One setting.
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
         self.set.push((key.to_owned(), value.to_owned()));

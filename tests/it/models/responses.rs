@@ -173,7 +173,8 @@ async fn a_model_that_knows_it_patches_by_its_interfaces_own_tool() {
     let of = |name: &str, interface| server.client_with(name, |settings| settings.openai_interface = Some(interface));
     let client = of("openai/gpt-6-sol", OpenAiInterface::Responses);
     let task = Memoized::from(Message::user("task"));
-    let ModelReply { text, calls, verbatim, .. } = patching(client.as_ref(), &[task.clone()]).await.unwrap();
+    let ModelReply { text, calls, verbatim, .. } =
+        patching(client.as_ref(), std::slice::from_ref(&task)).await.unwrap();
     let patch = |body: &str| json!({ "patch": format!("*** Begin Patch\n{body}\n*** End Patch") }).to_string();
     assert_eq!(
         calls,

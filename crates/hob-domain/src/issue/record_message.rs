@@ -78,6 +78,15 @@ mod tests {
         assert!(to_message("s", &unwritable).is_err());
     }
 
+    /// A fuzzer found one that changed with each write: what another Hob wrote is written back as it was.
+    #[test]
+    fn a_number_of_any_size_is_read_as_it_is_written() {
+        let read = |text: &str| from_message(text, 3).unwrap().fields;
+        let first = read("s\n\n{\"version\":1,\"new\":{\"kind\":666666666666666666666666666666666666660}}\n");
+        let again = read(&to_message("s", &first).unwrap());
+        assert_eq!(again, first);
+    }
+
     #[test]
     fn a_newer_record_is_refused_and_no_record_is_malformed() {
         let newer = from_message("s\n\n{\"version\":4}\n", 3);

@@ -183,10 +183,7 @@ impl Scenario {
                 );
                 World::with_agent(&script).check("grep -q done done.txt || { echo the roof leaks; false; }")
             }
-            Self::TwoCandidates => {
-                let script = format!("if [ $((n%2)) = 0 ]; then seq 3; else echo done; fi > done.txt; {done}");
-                World::with_agent(&script).check("true").set("limits.candidates", "2")
-            }
+            Self::TwoCandidates => two_candidates(&done),
             Self::BaseMoved => {
                 let script = format!(
                     "if grep -q 'Deep green' {{DIR}}/briefs/$HOB_ISSUE-$n\n\
@@ -523,6 +520,12 @@ impl Scenario {
         }
     }
 
+    /// Whether the work is in two files.
+    fn has_two_files(self) -> bool {
+        [Self::Answered, Self::MindChanged, Self::BaseMoved, Self::Reviewed, Self::Mixed, Self::HandedOver]
+            .contains(&self)
+    }
+
     /// The conditions at the end after this many deaths, beside those of [`World::finish`].
     pub(super) async fn holds(self, world: &World, deaths: u64) {
         let record = agreed(world).await;
@@ -587,10 +590,7 @@ impl Scenario {
                 );
                 let mut changed = world.changed(pull["number"].as_u64().unwrap()).await;
                 changed.sort();
-                let two =
-                    [Self::Answered, Self::MindChanged, Self::BaseMoved, Self::Reviewed, Self::Mixed, Self::HandedOver]
-                        .contains(&self);
-                let paths: &[&str] = if two { &["done.txt", "half.txt"] } else { &["done.txt"] };
+                let paths: &[&str] = if self.has_two_files() { &["done.txt", "half.txt"] } else { &["done.txt"] };
                 assert_eq!(changed, paths, "work that was pushed is kept");
                 self.each_command_counts_once(world, &record).await;
                 self.what_came_back_is_done(world, &record).await;
@@ -606,6 +606,12 @@ impl Scenario {
             }
         }
     }
+}
+
+/// The first candidate writes more than the second.
+fn two_candidates(done: &str) -> Builder {
+    let script = format!("if [ $((n%2)) = 0 ]; then seq 3; else echo done; fi > done.txt; {done}");
+    World::with_agent(&script).check("true").set("limits.candidates", "2")
 }
 
 /// A worker does not reach the ledger from its agent's first run on, until its lease is over; the next one does the work.
