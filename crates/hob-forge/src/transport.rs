@@ -265,7 +265,8 @@ impl Transport {
             .header(header::AUTHORIZATION, basic)
             .body(octocrab::OctoBody::from(body));
         let request = request.map_err(|error| unreachable(what, error))?;
-        self.carry_out(request, what).instrument(tracing::error_span!("forge_push")).await
+        let span = tracing::error_span!("forge_call", method = %http::Method::POST, path = %request.uri().path());
+        self.carry_out(request, what).instrument(span).await
     }
 
     /// Sends a request; its whole answer in time. Its date sets the clock.

@@ -19,7 +19,7 @@ const FORM: &str = "name: Failure\nbody:\n  - type: input\n    attributes: { lab
 /// A world whose default agent is a native one on recorded replies.
 fn looking() -> (Builder, Replies) {
     let replies = Replies::none();
-    let world = World::fixing().ledgers_over_the_api().agent("careful", replies.agent()).set("agent", "careful");
+    let world = World::fixing().agent("careful", replies.agent()).set("agent", "careful");
     let world = world.file(".github/agents/oncall.md", ONCALL).file(".github/ISSUE_TEMPLATE/failure.yml", FORM);
     (world.file(".github/ISSUE_TEMPLATE/broken.yml", "body: ["), replies)
 }

@@ -42,7 +42,7 @@ fn exchanges(world: &World) -> (usize, usize) {
 
 #[tokio::test]
 async fn each_step_is_one_push_and_the_history_is_as_over_the_api() {
-    let world = World::fixing().start().await;
+    let world = World::fixing().pushing_ledgers().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let forge = pushing(&world);
     let lease = claimed(&world, &forge, "w", issue).await.unwrap();
@@ -56,7 +56,7 @@ async fn each_step_is_one_push_and_the_history_is_as_over_the_api() {
 
 #[tokio::test]
 async fn of_two_that_push_from_one_tip_one_moves_it() {
-    let world = World::fixing().start().await;
+    let world = World::fixing().pushing_ledgers().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let (first, second) = (pushing(&world), pushing(&world));
     let lease = claimed(&world, &first, "first", issue).await.unwrap();
@@ -68,7 +68,7 @@ async fn of_two_that_push_from_one_tip_one_moves_it() {
 
 #[tokio::test]
 async fn a_server_that_takes_no_push_is_not_asked_again_for_a_while() {
-    let world = World::fixing().start().await;
+    let world = World::fixing().pushing_ledgers().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let refused = What::Answer { status: 403, headers: [].into(), message: "no".to_owned() };
     world.forge.inject(Fault { method: None, path: PUSHES.to_owned(), login: None, when: When::Always, what: refused });
@@ -77,13 +77,14 @@ async fn a_server_that_takes_no_push_is_not_asked_again_for_a_while() {
     forge.ledger().renew(&lease).await.unwrap();
     let_go(&forge, &lease).await;
     assert_eq!(exchanges(&world), (1, 6));
+    world.forge.heal();
     work_on(world).await;
 }
 
 #[tokio::test]
 async fn a_push_whose_answer_is_lost_is_recognized_and_one_that_is_lost_is_made_again() {
     for (what, pushes, calls) in [(What::DropAfter, 1, 0), (What::DropBefore, 1, 2)] {
-        let world = World::fixing().start().await;
+        let world = World::fixing().pushing_ledgers().start().await;
         let issue = world.asks("Make done.txt", "").await;
         let forge = pushing(&world);
         let lease = claimed(&world, &forge, "w", issue).await.unwrap();
@@ -99,7 +100,7 @@ async fn a_push_whose_answer_is_lost_is_recognized_and_one_that_is_lost_is_made_
 
 #[tokio::test]
 async fn the_repositorys_ledger_moves_by_push_too() {
-    let world = World::fixing().start().await;
+    let world = World::fixing().pushing_ledgers().start().await;
     let forge = pushing(&world);
     let base = forge.repository().base_branch().await.unwrap();
     let next =

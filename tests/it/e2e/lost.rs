@@ -9,8 +9,8 @@ const WRITES_MAX: usize = 60;
 
 /// One issue after another; each loses one write more than the one before.
 async fn every_write_may_be_lost(lost: Lost) {
-    let world =
-        World::with_agent("echo done > done-$HOB_ISSUE.txt").set("limits.issues_per_hour", "1000").start().await;
+    let builder = World::with_agent("echo done > done-$HOB_ISSUE.txt");
+    let world = builder.set("limits.issues_per_hour", "1000").start().await;
     let door = Faulty::before(&world).await;
     // Makes the labels, which later issues find there.
     world.asks("Nothing is lost", "").await;

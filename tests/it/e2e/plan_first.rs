@@ -21,7 +21,7 @@ fn planning() -> Builder {
 
 /// A world with an issue whose plan waits for approval.
 async fn waiting(builder: Builder) -> (World, u64) {
-    let world = builder.ledgers_over_the_api().set("plan", "always").start().await;
+    let world = builder.set("plan", "always").start().await;
     let issue = world.asks("Make done.txt", "").await;
     let summary = world.run().await;
     assert_eq!((summary.worked, summary.failed), (1, 0), "{:?}", world.failures());
@@ -263,8 +263,7 @@ async fn an_issue_that_is_withdrawn_ends_with_its_plan() {
 #[tokio::test]
 async fn an_agent_without_a_plan_is_tried_again_and_then_asked_about() {
     let agent = "[ $HOB_PURPOSE = plan ] && echo 'I would rather just do it.'; echo done > done.txt";
-    let world =
-        World::with_agent(agent).ledgers_over_the_api().check("test -f done.txt").set("plan", "always").start().await;
+    let world = World::with_agent(agent).check("test -f done.txt").set("plan", "always").start().await;
     let issue = world.asks("Make done.txt", "").await;
     world.run().await;
     let record = world.record(issue).await.unwrap();

@@ -3,7 +3,7 @@
 use crate::harness::World;
 
 async fn is_not_pushed(script: &str, said: &str) {
-    let world = World::fixing().ledgers_over_the_api().script("fixer", script).start().await;
+    let world = World::fixing().script("fixer", script).start().await;
     let issue = world.asks("Break a rule", "").await;
     world.run().await;
     assert_eq!(world.labels(issue).await, ["blocked", "code"], "{:?}", world.failures());

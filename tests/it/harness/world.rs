@@ -33,6 +33,9 @@ const ACCOUNTS: [(&str, &str); 9] = [
     ("renovate[bot]", "write:bot"),
 ];
 
+/// The pushes of ledgers in a minute.
+const PUSHES: &str = "testing.forge.pushes_per_minute";
+
 /// The repository of every world.
 pub(crate) fn repo() -> RepoName {
     "acme/site".parse().unwrap()
@@ -101,7 +104,8 @@ impl World {
             line: Line::Sockets,
             receiver: None,
         };
-        builder.set("agent", "fixer").set("testing.forge.retry_base", "1ms").bare_script("fixer", script)
+        let builder = builder.set("agent", "fixer").set("testing.forge.retry_base", "1ms").set(PUSHES, "0");
+        builder.bare_script("fixer", script)
     }
 }
 
@@ -136,9 +140,10 @@ impl Builder {
         self
     }
 
-    /// Lets ledgers move over the API only, so that each push is one of a branch.
-    pub(crate) fn ledgers_over_the_api(self) -> Self {
-        self.set("testing.forge.pushes_per_minute", "0")
+    /// Lets ledgers move by push, as in production. Otherwise they move over the API, so that each push is one of a branch, and a
+    /// fault of one way is not mended by the other.
+    pub(crate) fn pushing_ledgers(self) -> Self {
+        self.set(PUSHES, "6")
     }
 
     /// One setting.

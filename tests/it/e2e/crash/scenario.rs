@@ -217,13 +217,18 @@ impl Scenario {
         };
         // Some of them hear of it elsewhere, too.
         let builder = if self.events().is_empty() { builder } else { builder.notified() };
-        let builder: Builder = builder.inside(turnstile);
+        let builder: Builder = self.moving_ledgers(builder.inside(turnstile));
         let world = builder.start().await;
         // A refusal would leave the merge to people.
         if self != Self::MergedByItself {
             world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
         }
         world
+    }
+
+    /// By push; where the way to the ledger is cut, it is that of the API.
+    fn moving_ledgers(self, builder: Builder) -> Builder {
+        if matches!(self, Self::SpentUp | Self::Journaled) { builder } else { builder.pushing_ledgers() }
     }
 
     /// The notifications of its life, for the scenarios whose workers send any.
