@@ -14,8 +14,6 @@ belongs to; a topic that has none there, and is not `unclear`, belongs to the ba
 import hashlib
 import json
 import pathlib
-import re
-import subprocess
 import sys
 
 ROUTING = pathlib.Path(__file__).resolve().parents[2] / "lab/routing"
@@ -69,22 +67,6 @@ def write(folder):
             file.write_text("".join(f"{json.dumps(issue)}\n" for issue in issues if part(issue) == which))
             found[name, which] = (file, ROUTING / profiles)
     return found
-
-
-def short(text):
-    """A profile without what only Hob reads."""
-    return re.sub(r"^hob:\n(?: .*\n)*", "", text, flags=re.M)
-
-
-def command(hob, issues, profiles):
-    """The command that routes the issues among the profiles."""
-    return [hob, "--json", "eval", "routing", str(issues), "--profiles", str(profiles)]
-
-
-def result(command):
-    """What it says."""
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)["result"]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import pathlib
 import sys
 import tempfile
 
-from routing_split import ROUTING, command, result, short, write
+from routing_fit import command, result, short
+from routing_split import ROUTING, write
 
 PROFILES = ROUTING / "profiles"
 # The thresholds of the settings, by default.

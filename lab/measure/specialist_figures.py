@@ -25,7 +25,8 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge
-from routing_split import ROUTING, command, result
+from routing_fit import command, result
+from routing_split import ROUTING
 
 PROFILES = ROUTING / "profiles"
 CORPUS = ROUTING / "corpus.jsonl"

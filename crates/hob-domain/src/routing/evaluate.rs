@@ -98,7 +98,7 @@ pub struct Evaluation {
 impl Judged {
     /// The first choice, and whether it is right.
     pub fn first_choice(&self) -> (Option<&ProfileName>, bool) {
-        let first = self.routing.ranked.first().filter(|first| first.is_choice());
+        let first = self.routing.ranked.first().filter(|first| first.likeness.is_choice());
         let first = first.map(|first| &first.profile);
         (first, first == self.expected.as_ref())
     }

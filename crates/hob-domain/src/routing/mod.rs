@@ -19,9 +19,6 @@ mod complexity;
 mod confidence;
 mod decide;
 mod evaluate;
-#[cfg(test)]
-mod features;
-mod fields;
 mod issue_text;
 #[cfg(test)]
 mod measured;

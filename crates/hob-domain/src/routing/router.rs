@@ -8,9 +8,8 @@ use crate::{
     PathGlobs, ProfileName,
     routing::{
         candidate::Candidate,
-        fields::Claims,
         profile_words::{Field, IN_TOPIC, Shares},
-        topics::{TOPICS, Topic},
+        topics::TOPICS,
     },
 };
 
@@ -37,13 +36,8 @@ pub struct Router {
     pub(super) index: HashMap<String, Vec<(Place, f32)>>,
     /// Words that begin a pair that the index has.
     pub(super) firsts: HashSet<String>,
-    /// Which part of each field of work is which profile's: among all of them, and among those that Hob does not bring.
-    pub(super) claims: Claims,
-    pub(super) own_claims: Claims,
     /// Whether each topic is a field that no profile has.
     pub(super) unclaimed: Vec<bool>,
-    /// Whether each topic is a kind of work that no profile does.
-    pub(super) undone: Vec<bool>,
     /// For each label, in lower case, its profiles.
     pub(super) labels: HashMap<String, Vec<Place>>,
     pub(super) errors: Errors,
@@ -67,8 +61,6 @@ impl Router {
         let own = nearest(fields.iter().zip(candidates).filter(|(_, one)| !one.is_ready).map(|(field, _)| field));
         let all = nearest(&fields);
         let most = |candidate: &Candidate| if candidate.is_ready { &all } else { &own };
-        let topics: Vec<_> = fields.iter().map(|field| &field.topics).enumerate().collect();
-        let own_topics: Vec<_> = topics.iter().copied().filter(|(place, _)| !candidates[*place].is_ready).collect();
         let terms = fields.iter().zip(candidates).map(|(field, candidate)| field.terms(most(candidate)));
         let terms: Vec<_> = terms.collect();
         let mut index: BTreeMap<&str, Vec<(Place, f32)>> = BTreeMap::new();
@@ -89,10 +81,9 @@ impl Router {
         };
         let index: HashMap<_, _> = index.into_iter().map(of).collect();
         let firsts = index.keys().filter_map(|term| term.split_once('_')).map(|(first, _)| first.to_owned()).collect();
-        let is_nobodys = |topic: Topic| all.get(&topic).is_none_or(|share| *share < CLAIMED);
-        let unclaimed =
-            TOPICS.fields.iter().enumerate().map(|(topic, is_field)| *is_field && is_nobodys(topic)).collect();
-        let undone = (0..TOPICS.fields.len()).map(|topic| TOPICS.is_kind_of_work(topic) && is_nobodys(topic)).collect();
+        let is_unclaimed =
+            |(topic, is_field): (usize, &bool)| *is_field && all.get(&topic).is_none_or(|share| *share < CLAIMED);
+        let unclaimed = TOPICS.fields.iter().enumerate().map(is_unclaimed).collect();
         let mut labels: HashMap<String, Vec<Place>> = HashMap::new();
         for (place, candidate) in candidates.iter().enumerate() {
             for label in candidate.labels.iter().map(String::as_str).chain([candidate.name.as_str()]) {
@@ -106,19 +97,7 @@ impl Router {
         let paths = candidates.iter().enumerate().filter(|(_, candidate)| !candidate.paths.is_empty());
         let paths = paths.map(|(place, candidate)| (place, candidate.paths.clone())).collect();
         let ready = candidates.iter().map(|candidate| candidate.is_ready).collect();
-        Self {
-            names,
-            ready,
-            index,
-            firsts,
-            claims: Claims::new(&topics),
-            own_claims: Claims::new(&own_topics),
-            unclaimed,
-            undone,
-            labels,
-            errors: errors(candidates),
-            paths,
-        }
+        Self { names, ready, index, firsts, unclaimed, labels, errors: errors(candidates), paths }
     }
 }
 

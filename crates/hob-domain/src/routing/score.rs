@@ -7,12 +7,11 @@ use crate::{
     routing::{
         candidate::RoutedText,
         complexity::complexity,
-        confidence::{Common, Likeness, confidences},
-        fields::{Claims, UNCLAIMED_KIND, WordSum, chances},
+        confidence::Likeness,
         issue_text::{Read, body, head, kind, labels, read, title},
         profile_words::{IN_TOPIC, said_by},
         router::{Place, Router},
-        topics::{FIRST, IN_PAIR, TOPICS, first_word, pair},
+        topics::{IN_PAIR, TOPICS, first_word, pair},
         words::{Weight, stem, weight, words},
     },
 };
@@ -28,6 +27,8 @@ const REPEATS: f32 = 1.5;
 /// How much more the first word of a title counts, and what in it says which kind of work is asked for.
 const FIRST_WORD: f32 = 2.0;
 const OF_KIND: f32 = 2.5;
+/// The part of a kind of work that counts against all profiles if none does such work.
+const UNCLAIMED_KIND: f32 = 0.4;
 /// Different words of an issue that are read.
 const TERMS_MAX: usize = 2_000;
 /// Reasons that are reported, and those that they are chosen from.
@@ -47,13 +48,6 @@ pub struct Scored {
     pub reasons: Vec<String>,
 }
 
-impl Scored {
-    /// Whether this profile is likelier than none.
-    pub fn is_choice(&self) -> bool {
-        self.confidence >= self.likeness.none
-    }
-}
-
 /// All profiles, compared with an issue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Routing {
@@ -67,8 +61,6 @@ pub struct Routing {
 #[derive(Debug, Default, Clone)]
 struct Case {
     score: f32,
-    /// The part of the score that is not from words.
-    named: f32,
     /// The strongest that speak for it, with their weights.
     best: Vec<(f32, Reason)>,
 }
@@ -85,15 +77,20 @@ enum Reason {
 impl Case {
     fn add(&mut self, weight: f32, reason: Reason) {
         self.score += weight;
-        if !matches!(reason, Reason::Term(_)) {
-            self.named += weight;
-        }
         let at = self.best.partition_point(|(other, _)| *other >= weight);
         if at < REASONS_KEPT {
             self.best.truncate(REASONS_KEPT - 1);
             self.best.insert(at.min(self.best.len()), (weight, reason));
         }
     }
+}
+
+/// What an issue says, independent of a profile.
+struct Common {
+    /// How much its terms could have counted for a profile that has all of them.
+    known: f32,
+    /// How much speaks for the likeliest field that no profile has.
+    rival: f32,
 }
 
 /// A term of an issue.
@@ -103,19 +100,6 @@ struct Term {
     shown: String,
     count: f32,
     in_title: bool,
-}
-
-impl Term {
-    /// Whether it is a word, and not two, nor the mark of a first one.
-    fn is_word(&self) -> bool {
-        !self.shown.contains(' ') && !self.stem.starts_with(FIRST)
-    }
-
-    /// How much it says: less for what comes again, and for what appears in issues of every kind.
-    fn says(&self) -> f32 {
-        let count = self.count.max(0.0);
-        said_by(&self.stem) * count * (1.0 + REPEATS) / (count + REPEATS)
-    }
 }
 
 /// The terms found so far.
@@ -182,25 +166,26 @@ impl Router {
         let read = read(issue);
         let terms = self.terms(&read);
         let mut cases = vec![Case::default(); self.names.len()];
-        let issue_says = self.hold(&terms, &mut cases);
+        let Common { known, rival } = self.hold(&terms, &mut cases);
         self.hold_patterns(issue, &read, &mut cases);
+        let scores = |place: Place| (place, cases[place].score);
+        let all = two_best((0..cases.len()).map(scores));
         // A repository's own profiles go before those that Hob brings, so the latter do not lower the confidence.
-        let (all, own) = (0..cases.len(), (0..cases.len()).filter(|place| !self.ready[*place]));
-        let mut found = compare(&self.claims, all, &cases, &issue_says);
-        if self.ready.contains(&true) {
-            found.retain(|(place, ..)| self.ready[*place]);
-            found.extend(compare(&self.own_claims, own, &cases, &issue_says));
-            found.sort_by_key(|(place, ..)| *place);
-        }
+        let own = two_best((0..cases.len()).filter(|place| !self.ready[*place]).map(scores));
         let mut ranked: Vec<Scored> = Vec::with_capacity(cases.len());
-        for (place, likeness, confidence) in found {
-            let reasons = self.reasons(&cases[place], issue, &read, &terms);
-            ranked.push(Scored { profile: self.names[place].clone(), confidence, likeness, reasons });
+        for (place, case) in cases.iter().enumerate() {
+            let (first, second) = if self.ready[place] { all } else { own };
+            let other =
+                if first.is_some_and(|(best, _)| best == place) { second } else { first.map(|(_, score)| score) };
+            let likeness = Likeness::new(case.score, other.unwrap_or_default(), known, rival);
+            let reasons = self.reasons(case, issue, &read, &terms);
+            let profile = self.names[place].clone();
+            ranked.push(Scored { profile, confidence: likeness.confidence(), likeness, reasons });
         }
         // Stable: of equals, the profile that was found first.
         let is_own_choice = |scored: &Scored| {
             let place = self.names.iter().position(|name| *name == scored.profile);
-            scored.is_choice() && place.is_some_and(|place| !self.ready[place])
+            scored.likeness.is_choice() && place.is_some_and(|place| !self.ready[place])
         };
         ranked.sort_by(|one, other| other.confidence.total_cmp(&one.confidence));
         if self.ready.contains(&true) {
@@ -243,13 +228,9 @@ impl Router {
     /// Adds what the terms say.
     fn hold(&self, terms: &[Term], cases: &mut [Case]) -> Common {
         let (mut known, mut rivals) = (0.0, vec![0.0_f32; self.unclaimed.len()]);
-        let mut amounts = vec![0.0_f32; self.unclaimed.len()];
-        let mut words = WordSum::new();
         for (at, term) in terms.iter().enumerate() {
-            let says = term.says();
-            if term.is_word() {
-                words.add(&term.shown, says);
-            }
+            let count = term.count.max(0.0);
+            let repeated = count * (1.0 + REPEATS) / (count + REPEATS);
             let topical = TOPICS.of(&term.stem).iter().map(|(_, bond)| bond.in_issue()).fold(0.0, f32::max);
             let whose = self.index.get(&term.stem).map_or(&[][..], Vec::as_slice);
             if whose.is_empty() && topical == 0.0 {
@@ -261,25 +242,17 @@ impl Router {
                 true if term.in_title => OF_KIND,
                 true | false => 1.0,
             };
-            let said = says * kind;
+            let said = said_by(&term.stem) * repeated * kind;
             let most = whose.iter().map(|(_, weight)| *weight).fold(topical * IN_TOPIC, f32::max);
             known += most * said;
             for (place, weight) in whose {
                 cases[*place].add(weight * said, Reason::Term(at));
             }
-            for (topic, bond) in TOPICS.of(&term.stem) {
-                if self.unclaimed[*topic] {
-                    rivals[*topic] += IN_TOPIC * bond.in_issue() * said;
-                }
-                let asked = match TOPICS.is_kind_of_work(*topic) {
-                    true if self.undone[*topic] => UNCLAIMED_KIND,
-                    true if term.in_title => OF_KIND,
-                    true | false => 1.0,
-                };
-                amounts[*topic] += bond.in_issue() * says * asked;
+            for (topic, bond) in TOPICS.of(&term.stem).iter().filter(|(topic, _)| self.unclaimed[*topic]) {
+                rivals[*topic] += IN_TOPIC * bond.in_issue() * said;
             }
         }
-        Common { known, rival: rivals.into_iter().fold(0.0, f32::max), amounts, words }
+        Common { known, rival: rivals.into_iter().fold(0.0, f32::max) }
     }
 
     fn hold_patterns(&self, issue: RoutedText<'_>, read: &Read<'_>, cases: &mut [Case]) {
@@ -378,55 +351,18 @@ fn is_telling(shown: &str) -> bool {
     words(shown).any(|word| weight(&stem(&word)) == Weight::Full)
 }
 
-/// Compares an issue with some of the profiles: the likeness of each, and how sure it is that the issue is its.
-fn compare(
-    claims: &Claims,
-    of: impl Iterator<Item = Place>,
-    cases: &[Case],
-    issue: &Common,
-) -> Vec<(Place, Likeness, f32)> {
-    let mut fields = claims.share_out(&chances(&issue.amounts, &issue.words), cases.len());
-    // Of a profile without a field, its part of what the issue says is the chance; that leaves less to the others.
-    let parts: Vec<_> = claims.fieldless.iter().map(|place| (*place, issue.part(cases[*place].score))).collect();
-    let taken: f32 = parts.iter().map(|(_, part)| part).sum();
-    fields.iter_mut().for_each(|chance| *chance *= (1.0 - taken).max(0.0));
-    for (place, part) in parts {
-        fields[place] = part / taken.max(1.0);
+/// The best score with its place, and the second best.
+fn two_best(scores: impl Iterator<Item = (Place, f32)>) -> (Option<(Place, f32)>, Option<f32>) {
+    let mut first = None::<(Place, f32)>;
+    let mut second = None::<f32>;
+    for (place, score) in scores {
+        match first {
+            Some((_, best)) if score <= best => second = Some(second.map_or(score, |second: f32| second.max(score))),
+            _ => {
+                second = first.map(|(_, best)| best);
+                first = Some((place, score));
+            }
+        }
     }
-    // A label, an error or a path of the profile's says it, too.
-    for (chance, case) in fields.iter_mut().zip(cases) {
-        *chance = chance.max(issue.part(case.named));
-    }
-    let likeness = |place: Place| Likeness {
-        field: fields[place],
-        score: cases[place].score,
-        named: cases[place].named,
-        none: 0.0,
-    };
-    let places: Vec<Place> = of.collect();
-    let mut found: Vec<_> = places.iter().map(|place| likeness(*place)).collect();
-    let confidences = confidences(&mut found, issue);
-    places.into_iter().zip(found).zip(confidences).map(|((place, likeness), sure)| (place, likeness, sure)).collect()
-}
-
-/// What the router's weights are learned from: how much an issue says on each topic, and its scores.
-#[cfg(test)]
-pub(super) fn features(router: &Router, issue: RoutedText<'_>) -> serde_json::Value {
-    let read = read(issue);
-    let terms = router.terms(&read);
-    let mut cases = vec![Case::default(); router.names.len()];
-    let Common { known, rival, amounts, .. } = router.hold(&terms, &mut cases);
-    router.hold_patterns(issue, &read, &mut cases);
-    let amounts = amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0);
-    let amounts = amounts.map(|(topic, amount)| (TOPICS.name(topic).to_owned(), serde_json::json!(amount)));
-    let words: Vec<_> = terms.iter().filter(|term| term.is_word()).map(|term| (&term.shown, term.says())).collect();
-    serde_json::json!({
-        "words": words,
-        "amounts": amounts.collect::<serde_json::Map<_, _>>(),
-        "known": known,
-        "rival": rival,
-        "scores": cases.iter().map(|case| case.score).collect::<Vec<_>>(),
-        "named": cases.iter().map(|case| case.named).collect::<Vec<_>>(),
-        "complexity": router.route(issue).complexity,
-    })
+    (first, second)
 }

@@ -125,7 +125,7 @@ fn labels_errors_and_paths_count() {
         let best = &router.route(issue).ranked[0];
         assert_eq!(best.profile.as_str(), "fay", "{issue:?}");
         assert!(best.reasons[0].starts_with(reason), "{:?}", best.reasons);
-        assert!(best.is_choice(), "{best:?}");
+        assert!(best.likeness.is_choice(), "{best:?}");
     }
 }
 
@@ -173,10 +173,10 @@ fn a_field_that_nobody_has_is_nobodys() {
     let body = "The API returns 400 for a GET request with a nested filter, and the response body has no pagination.";
     let database = candidate("dora", "Database administrator", "");
     let alone = route(&Router::new(&[database.clone(), candidate("tess", "Technical writer", "")]), title, body);
-    assert!(!alone.ranked[0].is_choice(), "{:?}", alone.ranked[0]);
+    assert!(!alone.ranked[0].likeness.is_choice(), "{:?}", alone.ranked[0]);
     let found = route(&Router::new(&[database, candidate("abel", "Designs REST APIs", "")]), title, body);
     assert_eq!(found.ranked[0].profile.as_str(), "abel");
-    assert!(found.ranked[0].is_choice(), "{:?}", found.ranked[0]);
+    assert!(found.ranked[0].likeness.is_choice(), "{:?}", found.ranked[0]);
 }
 
 /// The profile that is nearest to a topic has it, not one that mentions it.

@@ -11,10 +11,7 @@ use super::words::{stem, words};
 const TABLE: &str = include_str!("topics.txt");
 
 /// The mark before the first word of a title.
-pub(super) const FIRST: char = '^';
-
-/// The mark of a topic that is a kind of work.
-const KIND: char = '!';
+const FIRST: char = '^';
 
 /// The mark of a topic that goes along with others.
 const ALONG: char = '~';
@@ -59,8 +56,6 @@ pub(super) type Topic = usize;
 
 /// The table, from both sides.
 pub(super) struct Topics {
-    /// Their names, with their marks.
-    names: Vec<String>,
     /// For each topic, its terms and how they belong to it.
     pub(super) terms: Vec<Vec<(String, Bond)>>,
     /// For each term, its topics.
@@ -74,22 +69,6 @@ pub(super) struct Topics {
 }
 
 impl Topics {
-    /// The topic of this name, without its mark.
-    pub(super) fn named(&self, name: &str) -> Option<Topic> {
-        self.names.iter().position(|other| other.trim_start_matches([KIND, ALONG]) == name)
-    }
-
-    /// A topic's name, without its mark.
-    #[cfg(test)]
-    pub(super) fn name(&self, topic: Topic) -> &str {
-        self.names[topic].trim_start_matches([KIND, ALONG])
-    }
-
-    /// Whether a topic is a kind of work, on any subject.
-    pub(super) fn is_kind_of_work(&self, topic: Topic) -> bool {
-        self.names[topic].starts_with(KIND)
-    }
-
     /// Whether a term of a title says which kind of work is asked for, on any subject.
     pub(super) fn is_kind(&self, term: &str) -> bool {
         self.kinds.contains(term)
@@ -118,7 +97,7 @@ impl Topics {
 /// The table, read once.
 pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
     let (of_term, firsts, kinds) = (HashMap::new(), HashSet::new(), HashSet::new());
-    let mut topics = Topics { names: Vec::new(), terms: Vec::new(), of_term, firsts, fields: Vec::new(), kinds };
+    let mut topics = Topics { terms: Vec::new(), of_term, firsts, fields: Vec::new(), kinds };
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let Some((name, lists)) = line.split_once(": ") else { continue };
         let topic = topics.terms.len();
@@ -135,14 +114,13 @@ pub(super) static TOPICS: LazyLock<Topics> = LazyLock::new(|| {
         }
         for (term, bond) in &terms {
             topics.firsts.extend(term.split_once('_').map(|(first, _)| first.to_owned()));
-            if name.starts_with(KIND) && matches!(bond, Bond::Name | Bond::Word) {
+            if name.starts_with('!') && matches!(bond, Bond::Name | Bond::Word) {
                 topics.kinds.insert(term.clone());
             }
             topics.of_term.entry(term.clone()).or_default().push((topic, *bond));
         }
         topics.terms.push(terms);
-        topics.fields.push(!name.starts_with([KIND, ALONG]));
-        topics.names.push(name.to_owned());
+        topics.fields.push(!name.starts_with(['!', ALONG]));
     }
     topics
 });
