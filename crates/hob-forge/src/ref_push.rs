@@ -2,7 +2,7 @@
 //! exchange, without a git process and without a folder.
 //!
 //! # Flow
-//! [`LedgerCommit::new`] makes the commit, [`request`] the updates and the pack that holds it, [`refusal`] reads the report. The commit's
+//! [`LedgerCommit::new`] makes the commit, [`request`] the updates and the pack that holds it, [`report`] reads the answer. The commit's
 //! tree and its parent are on the server, so the pack needs nothing else.
 //!
 //! # Guarantees

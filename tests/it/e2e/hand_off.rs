@@ -121,8 +121,8 @@ async fn three_profiles_work_in_one_chain() {
 
     The work went from one profile to another:
 
-    - `dns` handed off to `cloud`, 93% likely, after $0.25, [duration]: the load balancer belongs to cloud
-    - `cloud` handed off to `security`, 94% likely, after $0.25, [duration]: the rules belongs to security
+    - `dns` handed off to `cloud`, 97% likely, after $0.25, [duration]: the load balancer belongs to cloud
+    - `cloud` handed off to `security`, 96% likely, after $0.25, [duration]: the rules belongs to security
 
     `hob explain 1 --history` prints each step.
 
