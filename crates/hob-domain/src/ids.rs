@@ -157,6 +157,11 @@ impl RepoName {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Its address on the git server at this web address.
+    pub fn on_git_server(&self, server: &str) -> String {
+        format!("{}/{self}.git", server.trim_end_matches('/'))
+    }
 }
 
 impl fmt::Display for RepoName {

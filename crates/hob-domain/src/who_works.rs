@@ -762,7 +762,8 @@ mod tests {
     #[test]
     fn a_model_is_asked_about_what_nobody_decided() {
         let (catalog, fresh) = (catalog(), record());
-        let hunch = RouterInput { rules: RoutingRules { confidence: 1.0, ..RoutingRules::default() }, ..router(ISSUE) };
+        let hunch =
+            RouterInput { rules: RoutingRules { confidence: 0.999, ..RoutingRules::default() }, ..router(ISSUE) };
         let asks = |claims: &Claims, record: &Record, router: &RouterInput<'_>| {
             model_question(claims, record, &catalog, router, &Nonce::from("f")).is_some()
         };

@@ -28,7 +28,7 @@ impl Pushes {
     /// Lets ledgers move by push, at this web address, for example `https://github.com`.
     pub(super) fn go_to(&self, server: &str) {
         // Each worker of the connection says the same.
-        self.server.get_or_init(|| server.trim_end_matches('/').to_owned());
+        self.server.get_or_init(|| server.to_owned());
     }
 
     /// The server's address, if it is to be pushed to now.

@@ -1,22 +1,22 @@
-//! The request and the report of a push that moves ledgers' refs to commits that Hob makes itself: git's own protocol in one
+//! The request and the report of a push that moves a ledger's ref to a commit that Hob makes itself: git's own protocol in one
 //! exchange, without a git process and without a folder.
 //!
 //! # Flow
-//! [`LedgerCommit::new`] makes the commit, [`request`] the updates and the pack that holds it, [`report`] reads the answer. The commit's
+//! [`LedgerCommit::new`] makes the commit, [`request`] the update and the pack that holds it, [`report`] reads the answer. The commit's
 //! tree and its parent are on the server, so the pack needs nothing else.
 //!
 //! # Guarantees
-//! Each update names the commit that the ref must be at: the server moves it from there or not at all.
+//! The update names the commit that the ref must be at: the server moves it from there or not at all.
 //!
 //! # Assumptions
 //! The server's state is known from the API, so the refs are not listed first. What GitHub runs for a push over HTTP reads the
-//! updates and the pack, and lists refs only for a request that asks for it (`docs/design/github.md`, `ref.push`).
+//! update and the pack, and lists refs only for a request that asks for it (`docs/design/github.md`, "Refs and the ledger").
 
 use hob_domain::{Sha, Timestamp};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-/// What the request asks for. Nothing is sent beside the report, and several refs move together or not at all.
-const CAPABILITIES: &str = concat!("report-status atomic agent=hob/", env!("CARGO_PKG_VERSION"));
+/// What the request asks for: nothing beside the report.
+const CAPABILITIES: &str = concat!("report-status agent=hob/", env!("CARGO_PKG_VERSION"));
 /// A ref that does not exist.
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 /// The longest payload of a packet, in bytes.
@@ -52,7 +52,7 @@ impl LedgerCommit {
 }
 
 /// A ref that is to move from where it was read to a new commit.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Update<'a> {
     /// Its full name.
     pub(super) name: &'a str,
@@ -61,34 +61,26 @@ pub(super) struct Update<'a> {
 }
 
 /// The body of a push.
-pub(super) fn request(updates: &[Update<'_>]) -> Vec<u8> {
-    let mut body = Vec::new();
-    for (index, Update { name, from, to }) in updates.iter().enumerate() {
-        let from = from.map_or(NOTHING, Sha::as_str);
-        let capabilities = if index == 0 { format!("\0{CAPABILITIES}") } else { String::new() };
-        let line = format!("{from} {} {name}{capabilities}", to.sha);
-        body.extend_from_slice(format!("{:04x}{line}", line.len() + 4).as_bytes());
-    }
-    body.extend_from_slice(b"0000");
-    body.extend(pack(updates));
-    body
+pub(super) fn request(update: Update<'_>) -> Vec<u8> {
+    let Update { name, from, to } = update;
+    let line = format!("{} {} {name}\0{CAPABILITIES}", from.map_or(NOTHING, Sha::as_str), to.sha);
+    let packet = format!("{:04x}{line}0000", line.len() + 4);
+    [packet.into_bytes(), pack(to)].concat()
 }
 
-/// A pack of these commits. <https://git-scm.com/docs/gitformat-pack>
-fn pack(updates: &[Update<'_>]) -> Vec<u8> {
-    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &(updates.len() as u32).to_be_bytes()].concat();
-    for Update { to: commit, .. } in updates {
-        // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
-        let mut rest = commit.content.len() >> 4;
-        let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
-        while rest > 0 {
-            pack.push(byte | 0x80);
-            byte = (rest & 0x7f) as u8;
-            rest >>= 7;
-        }
-        pack.push(byte);
-        pack.extend(stored(&commit.content));
+/// A pack of this commit. <https://git-scm.com/docs/gitformat-pack>
+fn pack(commit: &LedgerCommit) -> Vec<u8> {
+    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &1_u32.to_be_bytes()].concat();
+    // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
+    let mut rest = commit.content.len() >> 4;
+    let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
+    while rest > 0 {
+        pack.push(byte | 0x80);
+        byte = (rest & 0x7f) as u8;
+        rest >>= 7;
     }
+    pack.push(byte);
+    pack.extend(stored(&commit.content));
     let sum = sha1(&pack);
     pack.extend(sum);
     pack
@@ -116,35 +108,25 @@ fn stored(content: &[u8]) -> Vec<u8> {
 /// What a report says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// All refs moved.
+    /// The ref moved.
     Done,
-    /// None did, for this reason.
+    /// It did not, for this reason.
     Refused(String),
 }
 
-/// The report about these refs. `None` if it is not one.
-pub(super) fn report(body: &[u8], updates: &[Update<'_>]) -> Option<Report> {
-    let mut lines = packets(body)?.into_iter();
-    match lines.next()?.strip_prefix("unpack ")? {
+/// The report about the ref `name`. `None` if it is not one.
+pub(super) fn report(body: &[u8], name: &str) -> Option<Report> {
+    let lines = packets(body)?;
+    let (unpacked, lines) = lines.split_first()?;
+    match unpacked.strip_prefix("unpack ")? {
         "ok" => {}
         reason => return Some(Report::Refused(reason.to_owned())),
     }
-    let (mut moved, mut refused) = (Vec::new(), None);
-    for line in lines {
-        match line.split_once(' ')? {
-            ("ok", name) => moved.push(name.to_owned()),
-            ("ng", reason) => {
-                let (_name, reason) = reason.split_once(' ')?;
-                refused.get_or_insert_with(|| reason.to_owned());
-            }
-            _other => return None,
-        }
-    }
-    match refused {
-        Some(reason) => Some(Report::Refused(reason)),
-        None if updates.iter().all(|update| moved.iter().any(|name| name == update.name)) => Some(Report::Done),
-        None => None,
-    }
+    lines.iter().find_map(|line| match line.split_once(' ')? {
+        ("ok", of) if of == name => Some(Report::Done),
+        ("ng", of) => Some(Report::Refused(of.strip_prefix(name)?.strip_prefix(' ')?.to_owned())),
+        _other => None,
+    })
 }
 
 /// The packets before the first flush, as text without the end of their lines. `None` if that is not what the bytes are.
@@ -186,8 +168,7 @@ mod tests {
     }
 
     fn said(report_of: &str) -> Option<Report> {
-        let (name, to) = ("refs/hob/issues/7", commit());
-        report(report_of.as_bytes(), &[Update { name, from: None, to: &to }])
+        report(report_of.as_bytes(), "refs/hob/issues/7")
     }
 
     /// The id is what `git hash-object -t commit` prints for the same bytes.
@@ -210,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_done_only_if_each_ref_moved() {
+    fn a_report_is_done_only_if_the_ref_moved() {
         assert_eq!(said("000eunpack ok\n0019ok refs/hob/issues/7\n0000"), Some(Report::Done));
         let stale = "000eunpack ok\n002eng refs/hob/issues/7 failed to update ref\n0000";
         assert_eq!(said(stale), Some(Report::Refused("failed to update ref".to_owned())));

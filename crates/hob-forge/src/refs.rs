@@ -109,7 +109,7 @@ async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, For
     let Some(commit) = commit else { return Ok(Pushed::Not(None)) };
     let name = format!("refs/{REF_SPACE}{}", step.name);
     let update = Update { name: &name, from: step.from, to: &commit };
-    let error = match exchange(forge, server, &[update], ContentsWrite.to(step.advance).with(share)).await {
+    let error = match exchange(forge, server, update, ContentsWrite.to(step.advance).with(share)).await {
         Ok(()) => return Ok(Pushed::To(commit.sha)),
         Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
         Err(error) => error,
@@ -130,18 +130,17 @@ fn may_push(forge: &Forge, share: Share) -> bool {
     has_room && forge.settings().pushes_per_minute > 0 && forge.connection().access() == Access::ReadWrite
 }
 
-/// Pushes these updates to `server`, all or none of them, and gives pushes up for a while if it does not take them.
+/// Pushes an update to `server`, and gives pushes up for a while if it does not take it.
 ///
 /// # Errors
-/// [`ForgeError::Refused`] with status 422 and the server's reason, like the API's, if a ref is not where it was read, or may not
+/// [`ForgeError::Refused`] with status 422 and the server's reason, like the API's, if the ref is not where it was read, or may not
 /// move. [`ForgeError`] of the exchange.
-async fn exchange(forge: &Forge, server: &str, updates: &[Update<'_>], purpose: Purpose<'_>) -> Result<(), ForgeError> {
+async fn exchange(forge: &Forge, server: &str, update: Update<'_>, purpose: Purpose<'_>) -> Result<(), ForgeError> {
     let (connection, what) = (forge.connection(), purpose.what);
-    if !updates.iter().all(|update| is_own_ref(update.name)) {
+    if !is_own_ref(update.name) {
         return Err(ForgeError::NotPermitted { what: what.to_owned() });
     }
-    let address = format!("{server}/{}/{}.git", forge.repo().owner(), forge.repo().name());
-    let body = request(updates);
+    let (address, body) = (forge.repo().on_git_server(server), request(update));
     let transport = &connection.transport;
     let turn = transport.push_turn(purpose).await?;
     if let Some(retry_after) = transport.closed_to_all() {
@@ -152,7 +151,7 @@ async fn exchange(forge: &Forge, server: &str, updates: &[Update<'_>], purpose: 
     let reply = transport.push(&address, body, &token, what).await;
     drop(turn);
     let failed = match reply {
-        Ok(reply) if reply.status == StatusCode::OK => match report(&reply.body, updates) {
+        Ok(reply) if reply.status == StatusCode::OK => match report(&reply.body, update.name) {
             Some(Report::Done) => return Ok(()),
             Some(Report::Refused(message)) => {
                 return Err(ForgeError::Refused { what: what.to_owned(), status: 422, message });
@@ -170,7 +169,8 @@ async fn exchange(forge: &Forge, server: &str, updates: &[Update<'_>], purpose: 
 }
 
 fn count_push(forge: &Forge) {
-    if forge.connection().transport.counts() {
+    // Without a pause between writes, nothing is counted.
+    if forge.settings().write_interval_ms > 0 {
         let most = forge.settings().pushes_per_minute;
         let mut known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
         known.pushes.get_or_insert_with(|| Window::new(Duration::from_secs(60), most)).count(Instant::now());

@@ -96,11 +96,6 @@ impl Throttle {
         Ok(turn)
     }
 
-    /// Whether writes are spaced and counted.
-    pub(super) fn counts(&self) -> bool {
-        self.pace.is_some()
-    }
-
     async fn pace(&self, ends: Instant) -> Result<(), Elapsed> {
         let Some(pace) = &self.pace else { return Ok(()) };
         timeout_at(ends, self.skip_spacing.run_until_cancelled(pace.until_ready())).await.map(drop)

@@ -189,11 +189,6 @@ impl Transport {
         turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
     }
 
-    /// Whether writes are spaced and counted.
-    pub(super) fn counts(&self) -> bool {
-        self.throttle.counts()
-    }
-
     /// How long until this many more writes fit into the longest configured window.
     pub(super) async fn wait_for_writes(&self, writes: usize) -> Duration {
         self.throttle.wait_for(writes).await

@@ -48,7 +48,7 @@ impl Remote {
         // The refused address may hold a password: only the part before it is repeated.
         let shown = server.split_once('@').map_or_else(|| server.to_owned(), |(_, host)| format!("…@{host}"));
         let parsed = plain.ok_or(InvalidServer { address: shown })?;
-        let url = format!("{}/{}/{}.git", parsed.as_str().trim_end_matches('/'), repo.owner(), repo.name());
+        let url = repo.on_git_server(parsed.as_str());
         Ok(Self { repo, address: Address::Server { url, token }, kept: None })
     }
 
@@ -92,7 +92,7 @@ impl Remote {
 
     /// The server's address, without the repository; empty for a folder.
     pub(super) fn server_root(&self) -> &str {
-        let repository = format!("/{}/{}.git", self.repo.owner(), self.repo.name());
+        let repository = self.repo.on_git_server("");
         self.server_url().and_then(|url| url.strip_suffix(repository.as_str())).unwrap_or_default()
     }
 

@@ -109,19 +109,8 @@ impl Adapted {
     fn hurries(&self, error: &ModelError, tier: &mut ServiceTier) -> bool {
         let is_about_it = match error {
             ModelError::Status { status: 429, failure, .. } => matches!(failure, FailureClass::Transient { .. }),
-            ModelError::Status { status, message, .. } => {
-                matches!(status, 400 | 422) && message.contains("service_tier")
-            }
             ModelError::Silent(_) => true,
-            ModelError::TooLong(_)
-            | ModelError::Transport(_)
-            | ModelError::Cut
-            | ModelError::Garbage(_)
-            | ModelError::TooBig(_)
-            | ModelError::Cassette(_)
-            | ModelError::Setup(_)
-            | ModelError::Money(_)
-            | ModelError::All(_) => false,
+            error => error.refusal().is_some_and(|message| message.contains("service_tier")),
         };
         is_about_it && std::mem::take(tier) == ServiceTier::Flex && !self.lacks_flex.swap(true, Relaxed)
     }
@@ -129,20 +118,10 @@ impl Adapted {
     /// Whether another try of a request that asked for at most `cap` tokens can help.
     fn learn(&self, error: &ModelError, cap: u32) -> bool {
         let message = match error {
-            ModelError::TooLong(message) | ModelError::Status { status: 400 | 422, message, .. } => {
-                message.to_lowercase()
-            }
-            ModelError::Status { .. }
-            | ModelError::Transport(_)
-            | ModelError::Silent(_)
-            | ModelError::Cut
-            | ModelError::Garbage(_)
-            | ModelError::TooBig(_)
-            | ModelError::Cassette(_)
-            | ModelError::Setup(_)
-            | ModelError::Money(_)
-            | ModelError::All(_) => return false,
+            ModelError::TooLong(message) => Some(message.as_str()),
+            error => error.refusal(),
         };
+        let Some(message) = message.map(str::to_lowercase) else { return false };
         if let Some(fitting) = fitting(&message, cap) {
             return self.cap.fetch_min(fitting, Relaxed) > fitting;
         }

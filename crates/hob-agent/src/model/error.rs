@@ -55,6 +55,24 @@ fn joined(failures: &[(String, ModelError)]) -> String {
 }
 
 impl ModelError {
+    /// The service's message, if it refused the request for what is in it.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Status { status: 400 | 422, message, .. } => Some(message),
+            Self::Status { .. }
+            | Self::TooLong(_)
+            | Self::Transport(_)
+            | Self::Silent(_)
+            | Self::Cut
+            | Self::Garbage(_)
+            | Self::TooBig(_)
+            | Self::Cassette(_)
+            | Self::Setup(_)
+            | Self::Money(_)
+            | Self::All(_) => None,
+        }
+    }
+
     /// The class of the failure.
     pub fn failure(&self) -> FailureClass {
         match self {

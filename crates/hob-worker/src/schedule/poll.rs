@@ -113,7 +113,7 @@ pub(super) async fn poll(worker: &Worker, scope: &Scope) -> Result<Option<Poll>,
 }
 
 async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, WorkError> {
-    if !is_ready(worker, Preflight::AtStart).await? {
+    if !passes_preflight(worker, Preflight::AtStart).await? {
         return Ok(None);
     }
     let Some(here) = worker.cancel.run_until_cancelled(now_here(worker)).await.transpose()? else { return Ok(None) };
@@ -162,7 +162,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         return Ok(Some(Poll { due, ..Poll::default() }));
     }
-    if !is_ready(worker, Preflight::BeforeWork).await? {
+    if !passes_preflight(worker, Preflight::BeforeWork).await? {
         return Ok(None);
     }
     prune(worker, &found.snapshot).await;
@@ -184,8 +184,8 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
 }
 
-/// Checks what the worker needs, if it is to be checked `now`; `false` if the worker was stopped.
-async fn is_ready(worker: &Worker, now: Preflight) -> Result<bool, WorkError> {
+/// Checks what the worker needs, if that is due at this point of a poll; `false` if the worker was stopped.
+async fn passes_preflight(worker: &Worker, now: Preflight) -> Result<bool, WorkError> {
     if *worker.memory.preflight.lock() != now {
         return Ok(true);
     }

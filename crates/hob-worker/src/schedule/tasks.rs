@@ -13,10 +13,10 @@ use crate::WorkError;
 /// The time limit for requeueing work in progress.
 pub(super) const STOP_TIME: Duration = Duration::from_millis(4_500);
 
-/// Writes of an attempt beside the renewals of its lease: 20 from label to pull request, and a lost race or two
+/// Writes of an attempt beside the renewals of its lease, if no ledger moves by push: 22 from label to pull request, and a lost race
 /// (`lab/measure/figures.py`).
 const WRITES_AN_ATTEMPT: u64 = 24;
-/// Writes of a renewal: a commit and the move of a ref.
+/// Writes of a renewal over the API: a commit and the move of a ref.
 const WRITES_A_RENEWAL: u64 = 2;
 /// Writes that an attempt takes, if it lasts as long as it may.
 pub(super) fn writes_an_attempt(settings: &Settings) -> usize {
