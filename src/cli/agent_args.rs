@@ -57,7 +57,7 @@ pub(super) struct AgentRunArgs {
     /// Tell the agent that this command must succeed. May be repeated.
     #[arg(long, value_name = "COMMAND")]
     pub(super) check: Vec<String>,
-    /// Show this PNG, JPEG, GIF or WebP image to a model that sees. May be repeated.
+    /// Show this image (PNG, JPEG, GIF, WebP) to the model. May be repeated.
     #[arg(long, value_name = "FILE")]
     pub(super) image: Vec<PathBuf>,
     /// End after this time [default: the setting `limits.attempt_time`].

@@ -467,7 +467,7 @@ mod tests {
               --resume <SESSION>  Resume this session of `hob agent run`: an id or a unique prefix of it
               --agent <NAME>      Use this agent [default: the setting `agent`]
               --check <COMMAND>   Tell the agent that this command must succeed. May be repeated
-              --image <FILE>      Show this PNG, JPEG, GIF or WebP image to a model that sees. May be repeated
+              --image <FILE>      Show this image (PNG, JPEG, GIF, WebP) to the model. May be repeated
               --time <DURATION>   End after this time [default: the setting `limits.attempt_time`]
               --auto-approve      Approve every action that is not denied, without asking
               --record <DIR>      Record the model replies of native agents in this folder, one file per
