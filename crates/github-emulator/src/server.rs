@@ -282,6 +282,19 @@ impl Running {
         Ok(self.forge.save()?)
     }
 
+    /// Whether the repository's git server makes all updates of an atomic push or none, as GitHub's does. One that does not takes the
+    /// push, and each update by itself.
+    ///
+    /// # Errors
+    /// [`SeedError`] if there is no such repository or git fails.
+    pub fn set_atomic_pushes(&self, name: &RepoName, are_known: bool) -> Result<(), SeedError> {
+        let mut id = 0;
+        self.change(name, |repo| id = repo.id)?;
+        let set =
+            self.forge.git.open(id).and_then(|repo| repo.config()?.set_bool("receive.advertiseAtomic", are_known));
+        set.map_err(SeedError::Git)
+    }
+
     /// Notes that a pull request was added to the merge queue, or removed from it for a reason. There is no queue.
     ///
     /// # Errors

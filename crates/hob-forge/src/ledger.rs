@@ -13,8 +13,8 @@
 //! The commits have the tree of the base branch, because not every forge accepts an empty tree.
 
 use hob_domain::{
-    Claimant, Generation, IssueNumber, Lost, Nonce, Record, Request, Sha, Timestamp, Transition, acquire, apply,
-    counted, released, renewed, still_mine,
+    Claimant, Generation, IssueNumber, Lost, Nonce, Record, RepositoryRecord, Request, Sha, Timestamp, Transition,
+    acquire, apply, counted, released, renewed, still_mine,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,9 @@ use crate::{
     client::REF_SPACE,
     lease::Holding,
     purpose::Share,
-    refs::{ObjectWire, RefWire, Step, advance, delete_ref, move_ref, read_ref},
+    ref_push::Updates,
+    refs::{ObjectWire, Pushed, RefWire, Step, advance, delete_ref, move_ref, push_all, read_ref, server},
+    repository_ledger::RepositoryChange,
     tips::issue_number,
 };
 
@@ -180,6 +182,24 @@ impl Ledger<'_> {
         tree: &Sha,
         transition: Transition,
     ) -> Result<HeldLease, ForgeError> {
+        let nothing = |_: &Record, _: Option<&RepositoryRecord>, _, _| -> RepositoryChange<(), ()> { Err(()) };
+        Ok(self.acquire_with(issue, seen, claimant, tree, transition, nothing).await?.0)
+    }
+
+    /// The same, with a change of the repository's ledger in the same push, where ledgers are pushed and the change does not refuse what
+    /// is known: then also its answer. The change is given the record as it is with the lease.
+    ///
+    /// # Errors
+    /// As for [`acquire`](Self::acquire).
+    pub async fn acquire_with<T, E>(
+        self,
+        issue: IssueNumber,
+        seen: Option<&LedgerEntry>,
+        claimant: &Claimant,
+        tree: &Sha,
+        transition: Transition,
+        change: impl Fn(&Record, Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
+    ) -> Result<(HeldLease, Option<T>), ForgeError> {
         let now = self.forge.now();
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
         let left = seen.and_then(|entry| counted(&entry.record, &acquired));
@@ -189,9 +209,15 @@ impl Ledger<'_> {
         }
         let tree = seen.map_or(tree, |entry| &entry.tree);
         let from = seen.map(|entry| &entry.commit);
-        let holding = self.advance(from, tree, Box::new(record), &sentence, Share::Common).await?;
+        let record = Box::new(record);
+        let with = |before: Option<&RepositoryRecord>, nonce, now| change(&record, before, nonce, now);
+        let both = self.advance_with(from, tree, &record, &sentence, Share::Common, with).await?;
+        let (holding, answer) = match both {
+            Some((tip, answer)) => (Holding { tip, tree: tree.clone(), record }, answer),
+            None => (self.advance(from, tree, record, &sentence, Share::Common).await?, None),
+        };
         self.forge.listener.tell(seen.map(|entry| &entry.record), &holding.record, &sentence);
-        Ok(HeldLease::new(holding))
+        Ok((HeldLease::new(holding), answer))
     }
 
     /// Makes a transition of an issue whose lease is held; returns its sentence.
@@ -263,6 +289,33 @@ impl Ledger<'_> {
         self.step(lease, Box::new(record), "released the lease").await
     }
 
+    /// Releases the lease after this change of the repository's ledger, or in one push with it.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] if another worker already has the lease; [`ForgeError`] of the change, and the lease is still held.
+    pub async fn release_after(
+        self,
+        lease: &HeldLease,
+        tree: &Sha,
+        change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<()>,
+    ) -> Result<(), ForgeError> {
+        const SENTENCE: &str = "released the lease";
+        let _turn = lease.turn.lock().await;
+        let (mine, before) = (lease.holding(), lease.written());
+        let record = Box::new(released(&mine.record, fresh_nonce(), self.forge.now()));
+        let both = self.advance_with(Some(&mine.tip), &mine.tree, &record, SENTENCE, Share::Lease, &change).await;
+        match both {
+            Ok(Some((tip, Some(())))) => {
+                self.forge.listener.tell(Some(&before), &record, SENTENCE);
+                lease.wrote(Holding { tip, record, ..mine });
+                return Ok(());
+            }
+            // One that refuses has nothing to do. What is not known to be written is written again, which is harmless.
+            Ok(_) | Err(_) => drop(self.forge.repository_ledger().change(tree, change).await?),
+        }
+        self.step(lease, record, SENTENCE).await
+    }
+
     /// Makes the last transition of an attempt and releases the lease in one write; returns the transition's sentence.
     ///
     /// # Errors
@@ -332,6 +385,43 @@ impl Ledger<'_> {
         }
     }
 
+    /// Moves an issue's ref from `from` to a new commit with `record`, and the repository's ref by `change`, in one push: both or none.
+    /// Returns the issue's new tip, and the change's answer; `None` if neither moved.
+    ///
+    /// A server that knows no such pushes makes what it can: then the answer is missing, or the change is made without the step, and the
+    /// day's reservation of an issue that nobody holds ends with its time.
+    async fn advance_with<T, E>(
+        self,
+        from: Option<&Sha>,
+        tree: &Sha,
+        record: &Record,
+        sentence: &str,
+        share: Share,
+        change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
+    ) -> Result<Option<(Sha, Option<T>)>, ForgeError> {
+        let repository = self.forge.repository_ledger();
+        if server(self.forge, share).is_none() {
+            return Ok(None);
+        }
+        let Some(prepared) = repository.prepare(change).await? else { return Ok(None) };
+        let named = Named::new(record, sentence)?;
+        let steps = [named.step(from, tree), prepared.step(tree)];
+        let pushed = Box::pin(push_all(self.forge, &steps, Updates::Atomic, share)).await?;
+        let [of_issue, of_repository] = pushed.try_into().unwrap_or([Pushed::Not(None), Pushed::Not(None)]);
+        let answer = match of_repository {
+            Pushed::To(commit) => {
+                repository.wrote(commit, prepared.record);
+                Some(prepared.answer)
+            }
+            Pushed::Lost | Pushed::Not(_) => None,
+        };
+        match of_issue {
+            Pushed::To(tip) => Ok(Some((tip, answer))),
+            Pushed::Lost => Err(Lost { tip: record.generation }.into()),
+            Pushed::Not(_) => Ok(None),
+        }
+    }
+
     /// Moves an issue's ref from `from` to a new commit with `record`: the protocol's compare-and-set.
     async fn advance(
         self,
@@ -341,20 +431,30 @@ impl Ledger<'_> {
         sentence: &str,
         share: Share,
     ) -> Result<Holding, ForgeError> {
-        let issue = record.issue;
-        let step = Step {
-            name: &format!("issues/{issue}"),
-            from,
-            tree,
-            message: &record.to_message(sentence)?,
-            write: "write the ledger's commit",
-            advance: &format!("move the ledger of issue {issue}"),
-        };
-        match advance(self.forge, step, share).await? {
+        match advance(self.forge, Named::new(&record, sentence)?.step(from, tree), share).await? {
             Some(tip) => Ok(Holding { tip, tree: tree.clone(), record }),
             // Another writer moved it, with at least this generation. The holder of the lease finds out which.
             None => Err(Lost { tip: record.generation }.into()),
         }
+    }
+}
+
+/// The texts of a step of an issue's ledger.
+struct Named {
+    name: String,
+    message: String,
+    advance: String,
+}
+
+impl Named {
+    fn new(record: &Record, sentence: &str) -> Result<Self, ForgeError> {
+        let (issue, message) = (record.issue, record.to_message(sentence)?);
+        Ok(Self { name: format!("issues/{issue}"), message, advance: format!("move the ledger of issue {issue}") })
+    }
+
+    fn step<'a>(&'a self, from: Option<&'a Sha>, tree: &'a Sha) -> Step<'a> {
+        let Self { name, message, advance } = self;
+        Step { name, from, tree, message, write: "write the ledger's commit", advance }
     }
 }
 

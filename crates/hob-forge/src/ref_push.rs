@@ -1,12 +1,12 @@
-//! The request and the report of a push that moves a ledger's ref to a commit that Hob makes itself: git's own protocol in one
+//! The request and the report of a push that moves ledgers' refs to commits that Hob makes itself: git's own protocol in one
 //! exchange, without a git process and without a folder.
 //!
 //! # Flow
-//! [`LedgerCommit::new`] makes the commit, [`request`] the update and the pack that holds it, [`report`] reads the answer. The commit's
-//! tree and its parent are on the server, so the pack needs nothing else.
+//! [`LedgerCommit::new`] makes a commit, [`request`] the updates and the pack that holds them, [`report`] reads the answer. The trees of
+//! the commits and their parents are on the server, so the pack needs nothing else.
 //!
 //! # Guarantees
-//! The update names the commit that the ref must be at: the server moves it from there or not at all.
+//! An update names the commit that the ref must be at: the server moves it from there or not at all.
 //!
 //! # Assumptions
 //! The server's state is known from the API, so the refs are not listed first. What GitHub runs for a push over HTTP reads the
@@ -15,8 +15,10 @@
 use hob_domain::{Sha, Timestamp};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 
-/// What the request asks for: nothing beside the report.
+/// What each request asks for: nothing beside the report.
 const CAPABILITIES: &str = concat!("report-status agent=hob/", env!("CARGO_PKG_VERSION"));
+/// What one whose updates depend on each other asks for, too: all of them or none.
+const ATOMIC: &str = " atomic";
 /// A ref that does not exist.
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 /// The longest payload of a packet, in bytes.
@@ -60,27 +62,45 @@ pub(super) struct Update<'a> {
     pub(super) to: &'a LedgerCommit,
 }
 
-/// The body of a push.
-pub(super) fn request(update: Update<'_>) -> Vec<u8> {
-    let Update { name, from, to } = update;
-    let line = format!("{} {} {name}\0{CAPABILITIES}", from.map_or(NOTHING, Sha::as_str), to.sha);
-    let packet = format!("{:04x}{line}0000", line.len() + 4);
-    [packet.into_bytes(), pack(to)].concat()
+/// Whether some of the updates of a push may be made without the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Updates {
+    /// Each by itself.
+    Independent,
+    /// All or none.
+    Atomic,
 }
 
-/// A pack of this commit. <https://git-scm.com/docs/gitformat-pack>
-fn pack(commit: &LedgerCommit) -> Vec<u8> {
-    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &1_u32.to_be_bytes()].concat();
-    // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
-    let mut rest = commit.content.len() >> 4;
-    let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
-    while rest > 0 {
-        pack.push(byte | 0x80);
-        byte = (rest & 0x7f) as u8;
-        rest >>= 7;
+/// The body of a push.
+pub(super) fn request(updates: &[Update<'_>], kind: Updates) -> Vec<u8> {
+    let atomic = if kind == Updates::Atomic { ATOMIC } else { "" };
+    let mut body = Vec::new();
+    for (index, Update { name, from, to }) in updates.iter().enumerate() {
+        let capabilities = if index == 0 { format!("\0{CAPABILITIES}{atomic}") } else { String::new() };
+        let line = format!("{} {} {name}{capabilities}", from.map_or(NOTHING, Sha::as_str), to.sha);
+        body.extend(format!("{:04x}{line}", line.len() + 4).into_bytes());
     }
-    pack.push(byte);
-    pack.extend(stored(&commit.content));
+    body.extend(b"0000");
+    body.extend(pack(updates));
+    body
+}
+
+/// A pack of the updates' commits. <https://git-scm.com/docs/gitformat-pack>
+fn pack(updates: &[Update<'_>]) -> Vec<u8> {
+    let count = updates.len() as u32;
+    let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
+    for Update { to: commit, .. } in updates {
+        // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
+        let mut rest = commit.content.len() >> 4;
+        let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
+        while rest > 0 {
+            pack.push(byte | 0x80);
+            byte = (rest & 0x7f) as u8;
+            rest >>= 7;
+        }
+        pack.push(byte);
+        pack.extend(stored(&commit.content));
+    }
     let sum = sha1(&pack);
     pack.extend(sum);
     pack
@@ -105,7 +125,7 @@ fn stored(content: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// What a report says.
+/// What a report says of one ref.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Report {
     /// The ref moved.
@@ -114,19 +134,22 @@ pub(super) enum Report {
     Refused(String),
 }
 
-/// The report about the ref `name`. `None` if it is not one.
-pub(super) fn report(body: &[u8], name: &str) -> Option<Report> {
+/// The reports about these refs, in their order. `None` if one is missing.
+pub(super) fn report<'a>(body: &[u8], names: impl Iterator<Item = &'a str>) -> Option<Vec<Report>> {
     let lines = packets(body)?;
     let (unpacked, lines) = lines.split_first()?;
-    match unpacked.strip_prefix("unpack ")? {
-        "ok" => {}
-        reason => return Some(Report::Refused(reason.to_owned())),
-    }
-    lines.iter().find_map(|line| match line.split_once(' ')? {
-        ("ok", of) if of == name => Some(Report::Done),
-        ("ng", of) => Some(Report::Refused(of.strip_prefix(name)?.strip_prefix(' ')?.to_owned())),
-        _other => None,
-    })
+    let unpacked = unpacked.strip_prefix("unpack ")?;
+    let of_one = |name: &str| {
+        if unpacked != "ok" {
+            return Some(Report::Refused(unpacked.to_owned()));
+        }
+        lines.iter().find_map(|line| match line.split_once(' ')? {
+            ("ok", of) if of == name => Some(Report::Done),
+            ("ng", of) => Some(Report::Refused(of.strip_prefix(name)?.strip_prefix(' ')?.to_owned())),
+            _other => None,
+        })
+    };
+    names.map(of_one).collect()
 }
 
 /// The packets before the first flush, as text without the end of their lines. `None` if that is not what the bytes are.
@@ -168,7 +191,7 @@ mod tests {
     }
 
     fn said(report_of: &str) -> Option<Report> {
-        report(report_of.as_bytes(), "refs/hob/issues/7")
+        report(report_of.as_bytes(), ["refs/hob/issues/7"].into_iter())?.pop()
     }
 
     /// The id is what `git hash-object -t commit` prints for the same bytes.
@@ -197,6 +220,12 @@ mod tests {
         assert_eq!(said(stale), Some(Report::Refused("failed to update ref".to_owned())));
         let missing = "001bunpack missing objects\n0000";
         assert_eq!(said(missing), Some(Report::Refused("missing objects".to_owned())));
+        // Of two refs each has its own; one without a line says nothing.
+        let two = "000eunpack ok\n0019ok refs/hob/issues/7\n0017ng refs/hob/x stale\n0000";
+        let names = ["refs/hob/x", "refs/hob/issues/7"];
+        let said_of_both = report(two.as_bytes(), names.into_iter());
+        assert_eq!(said_of_both, Some(vec![Report::Refused("stale".to_owned()), Report::Done]));
+        assert_eq!(report(two.as_bytes(), ["refs/hob/issues/7", "refs/hob/y"].into_iter()), None);
         // Another ref, no ref, no end, and what is not a report.
         for not in [
             "000eunpack ok\n0019ok refs/hob/issues/8\n0000",

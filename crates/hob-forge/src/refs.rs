@@ -22,7 +22,7 @@ use crate::{
     connection::Access,
     permitted::is_own_ref,
     purpose::{Purpose, Share},
-    ref_push::{LedgerCommit, Report, Update, report, request},
+    ref_push::{LedgerCommit, Report, Update, Updates, report, request},
     transport::unreachable,
     window::Window,
 };
@@ -92,55 +92,98 @@ pub(super) async fn advance(forge: &Forge, step: Step<'_>, share: Share) -> Resu
     Ok((moved == Move::Made).then_some(commit))
 }
 
-enum Pushed {
+/// What became of one ref of a push.
+pub(super) enum Pushed {
     To(Sha),
     Lost,
     /// It was not tried, or refused for this reason, and the ref seems to be where it was read.
     Not(Option<ForgeError>),
 }
 
+/// Pushes one step.
 async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, ForgeError> {
-    let connection = forge.connection();
-    let Some(server) = connection.pushes.server().filter(|_| may_push(forge, share)) else {
-        return Ok(Pushed::Not(None));
-    };
-    let redaction = connection.secrets().redaction();
-    let commit = LedgerCommit::new(step.from, step.tree, &redaction.text(step.message), forge.now());
-    let Some(commit) = commit else { return Ok(Pushed::Not(None)) };
-    let name = format!("refs/{REF_SPACE}{}", step.name);
-    let update = Update { name: &name, from: step.from, to: &commit };
-    let error = match exchange(forge, server, update, ContentsWrite.to(step.advance).with(share)).await {
-        Ok(()) => return Ok(Pushed::To(commit.sha)),
-        Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
-        Err(error) => error,
-    };
-    match read_ref(forge, step.name, "look where the ledger's ref is").await? {
-        Some(tip) if tip == commit.sha => Ok(Pushed::To(tip)),
-        Some(tip) if Some(&tip) != step.from => Ok(Pushed::Lost),
-        // A push that was cut off may still take effect, so its caller decides again.
-        _unmoved if error.outcome_is_unknown() => Err(error),
-        _unmoved => Ok(Pushed::Not(Some(error))),
-    }
+    let mut pushed = push_all(forge, &[step], Updates::Independent, share).await?;
+    Ok(pushed.pop().unwrap_or(Pushed::Not(None)))
 }
 
-/// Whether pushes are on, and one more fits into the minute.
-fn may_push(forge: &Forge, share: Share) -> bool {
-    let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
-    has_room && forge.settings().pushes_per_minute > 0 && forge.connection().access() == Access::ReadWrite
-}
-
-/// Pushes an update to `server`, and gives pushes up for a while if it does not take it.
+/// Pushes these steps in one exchange, if pushes are on: what became of each, in their order.
 ///
 /// # Errors
-/// [`ForgeError::Refused`] with status 422 and the server's reason, like the API's, if the ref is not where it was read, or may not
-/// move. [`ForgeError`] of the exchange.
-async fn exchange(forge: &Forge, server: &str, update: Update<'_>, purpose: Purpose<'_>) -> Result<(), ForgeError> {
+/// [`ForgeError::Limited`] and [`ForgeError::ReadOnly`]: nothing was sent. Another [`ForgeError`] if the outcome of a step is unknown.
+pub(super) async fn push_all(
+    forge: &Forge,
+    steps: &[Step<'_>],
+    kind: Updates,
+    share: Share,
+) -> Result<Vec<Pushed>, ForgeError> {
+    let untried = || steps.iter().map(|_| Pushed::Not(None)).collect();
+    let Some(server) = server(forge, share) else { return Ok(untried()) };
+    let redaction = forge.connection().secrets().redaction();
+    let made = steps.iter().map(|step| {
+        let name = format!("refs/{REF_SPACE}{}", step.name);
+        let commit = LedgerCommit::new(step.from, step.tree, &redaction.text(step.message), forge.now())?;
+        Some((name, commit))
+    });
+    let Some(made) = made.collect::<Option<Vec<_>>>() else { return Ok(untried()) };
+    let updates = steps.iter().zip(&made).map(|(step, (name, to))| Update { name, from: step.from, to });
+    let updates: Vec<_> = updates.collect();
+    let what = steps.first().map_or("move ledgers", |step| step.advance);
+    let reports = match exchange(forge, server, &updates, kind, ContentsWrite.to(what).with(share)).await {
+        Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
+        reports => reports,
+    };
+    let (reports, mut error) = reports.map_or_else(|error| (Vec::new(), Some(error)), |reports| (reports, None));
+    let mut reports = reports.into_iter();
+    let mut pushed = Vec::new();
+    for (step, (_, commit)) in steps.iter().zip(made) {
+        let refused = match reports.next() {
+            Some(Report::Done) => {
+                pushed.push(Pushed::To(commit.sha));
+                continue;
+            }
+            Some(Report::Refused(message)) => {
+                Some(ForgeError::Refused { what: step.advance.to_owned(), status: 422, message })
+            }
+            None => None,
+        };
+        pushed.push(match read_ref(forge, step.name, "look where the ledger's ref is").await? {
+            Some(tip) if tip == commit.sha => Pushed::To(tip),
+            Some(tip) if Some(&tip) != step.from => Pushed::Lost,
+            _unmoved => match error.take() {
+                // A push that was cut off may still take effect, so its caller decides again.
+                Some(error) if error.outcome_is_unknown() => return Err(error),
+                error => Pushed::Not(refused.or(error)),
+            },
+        });
+    }
+    Ok(pushed)
+}
+
+/// Where ledgers are pushed to, if pushes are on and one more fits into the minute.
+pub(super) fn server(forge: &Forge, share: Share) -> Option<&str> {
+    let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
+    let connection = forge.connection();
+    let is_on = forge.settings().pushes_per_minute > 0 && connection.access() == Access::ReadWrite;
+    connection.pushes.server().filter(|_| has_room && is_on)
+}
+
+/// Pushes updates to `server`, and gives pushes up for a while if it does not take them; its report on each.
+///
+/// # Errors
+/// [`ForgeError`] of the exchange.
+async fn exchange(
+    forge: &Forge,
+    server: &str,
+    updates: &[Update<'_>],
+    kind: Updates,
+    purpose: Purpose<'_>,
+) -> Result<Vec<Report>, ForgeError> {
     let (connection, what) = (forge.connection(), purpose.what);
-    if !is_own_ref(update.name) {
+    if !updates.iter().all(|update| is_own_ref(update.name)) {
         return Err(ForgeError::NotPermitted { what: what.to_owned() });
     }
-    let (address, body) = (forge.repo().on_git_server(server), request(update));
+    let (address, body) = (forge.repo().on_git_server(server), request(updates, kind));
     let transport = &connection.transport;
     let turn = transport.push_turn(purpose).await?;
     if let Some(retry_after) = transport.closed_to_all() {
@@ -151,14 +194,13 @@ async fn exchange(forge: &Forge, server: &str, update: Update<'_>, purpose: Purp
     let reply = transport.push(&address, body, &token, what).await;
     drop(turn);
     let failed = match reply {
-        Ok(reply) if reply.status == StatusCode::OK => match report(&reply.body, update.name) {
-            Some(Report::Done) => return Ok(()),
-            Some(Report::Refused(message)) => {
-                return Err(ForgeError::Refused { what: what.to_owned(), status: 422, message });
+        Ok(reply) if reply.status == StatusCode::OK => {
+            match report(&reply.body, updates.iter().map(|update| update.name)) {
+                Some(reports) => return Ok(reports),
+                // Its effect is unknown.
+                None => unreachable(what, "the git server's answer is not a report of a push"),
             }
-            // Its effect is unknown.
-            None => unreachable(what, "the git server's answer is not a report of a push"),
-        },
+        }
         Ok(reply) => transport.failure(&reply, "", purpose),
         Err(error) => error,
     };

@@ -54,6 +54,26 @@ impl<T, E> Changed<T, E> {
     }
 }
 
+/// A change of the record that is not written yet.
+#[derive(Debug)]
+pub(super) struct Prepared<T> {
+    from: Option<Sha>,
+    pub(super) record: RepositoryRecord,
+    message: String,
+    pub(super) answer: T,
+}
+
+impl<T> Prepared<T> {
+    pub(super) fn step<'a>(&'a self, tree: &'a Sha) -> Step<'a> {
+        step(self.from.as_ref(), tree, &self.message)
+    }
+}
+
+fn step<'a>(from: Option<&'a Sha>, tree: &'a Sha, message: &'a str) -> Step<'a> {
+    let (write, advance) = ("write the repository's ledger", "move the repository's ledger");
+    Step { name: "repository", from, tree, message, write, advance }
+}
+
 /// The repository's own ledger.
 #[derive(Debug, Clone, Copy)]
 pub struct RepositoryLedger<'a> {
@@ -151,6 +171,26 @@ impl RepositoryLedger<'_> {
         Err(ForgeError::Crowded)
     }
 
+    /// The change's step, for one push with a step of an issue's ledger. `None` if the change refuses the record.
+    ///
+    /// # Errors
+    /// [`ForgeError::RepositoryRecord`] if the record cannot be read.
+    pub(super) async fn prepare<T, E>(
+        self,
+        change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
+    ) -> Result<Option<Prepared<T>>, ForgeError> {
+        let before = if self.is_shared() { self.read_tip().await? } else { self.known_entry() };
+        let record = before.as_ref().map(|entry| &entry.record);
+        let Ok((record, sentence, answer)) = change(record, fresh_nonce(), self.forge.now()) else { return Ok(None) };
+        let message = record.to_message(&sentence)?;
+        Ok(Some(Prepared { from: before.map(|entry| entry.commit), record, message, answer }))
+    }
+
+    /// Keeps what a push of a prepared step wrote.
+    pub(super) fn wrote(self, commit: Sha, record: RepositoryRecord) {
+        self.remember(Some(RepositoryEntry { commit, record }));
+    }
+
     /// Writes `record` after `before`; `false` if another worker was faster.
     async fn follow(
         self,
@@ -159,14 +199,8 @@ impl RepositoryLedger<'_> {
         record: RepositoryRecord,
         sentence: &str,
     ) -> Result<bool, ForgeError> {
-        let step = Step {
-            name: "repository",
-            from: before.map(|entry| &entry.commit),
-            tree,
-            message: &record.to_message(sentence)?,
-            write: "write the repository's ledger",
-            advance: "move the repository's ledger",
-        };
+        let message = record.to_message(sentence)?;
+        let step = step(before.map(|entry| &entry.commit), tree, &message);
         match advance(self.forge, step, Share::Common).await {
             Ok(Some(commit)) => {
                 self.remember(Some(RepositoryEntry { commit, record }));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_agent::Steering;
-use hob_domain::{CheckResult, Durations, LabelChange, LabelNames, State};
+use hob_domain::{Allowance, CheckResult, Durations, LabelChange, LabelNames, State};
 use hob_forge::{BaseBranch, HeldLease, Issue};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -14,6 +14,8 @@ pub(super) struct HeldIssue {
     /// The branch that work starts from and goes to.
     pub(super) base: Arc<BaseBranch>,
     pub(super) labels: Labels,
+    /// The attempt's share of the day, if it was reserved with the lease.
+    pub(super) reserved: Option<Allowance>,
     /// Held while receipts are given.
     pub(super) receipts: tokio::sync::Mutex<()>,
     /// Held while commands are read and followed.
@@ -28,10 +30,10 @@ pub(super) struct HeldIssue {
 
 impl HeldIssue {
     /// With the labels as the issue was read.
-    pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>) -> Self {
+    pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>, reserved: Option<Allowance>) -> Self {
         let labels = Labels::new(issue.labels.clone());
         let (receipts, commands, steering, durations, base_runs) = Default::default();
-        Self { lease, issue, base, labels, receipts, commands, steering, durations, base_runs }
+        Self { lease, issue, base, labels, reserved, receipts, commands, steering, durations, base_runs }
     }
 
     pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {

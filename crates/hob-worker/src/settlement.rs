@@ -8,42 +8,73 @@
 
 use std::mem;
 
-use hob_domain::{Corrections, Lessons, Memory, Note, Remarks, Spend, State, close_reservation};
-use hob_forge::HeldLease;
+use hob_domain::{
+    CheckResult, Corrections, Durations, IssueNumber, Lessons, Memory, Nonce, Note, Remarks, RepositoryRecord, Spend,
+    State, Timestamp, close_reservation,
+};
+use hob_forge::{HeldLease, RepositoryChange};
 
 use crate::{WorkError, Worker, held_issue::HeldIssue};
+
+/// What settles an attempt's share of the day.
+pub(super) struct Settlement<'a> {
+    worker: &'a Worker,
+    issue: IssueNumber,
+    /// The issue's bill when the attempt began, and now.
+    began: Spend,
+    bill: Spend,
+    durations: Durations,
+    base_runs: Vec<CheckResult>,
+    lessons: Lessons,
+    remarks: Remarks,
+}
+
+impl<'a> Settlement<'a> {
+    /// With what the attempt measured: nobody else settles that.
+    pub(super) fn of(worker: &'a Worker, held: &HeldIssue, began: Spend) -> Self {
+        let (durations, base_runs) = (mem::take(&mut *held.durations()), mem::take(&mut *held.base_runs().lock()));
+        let (issue, bill, (lessons, remarks)) = (held.lease.issue(), held.lease.record().spend, merged(&held.lease));
+        Self { worker, issue, began, bill, durations, base_runs, lessons, remarks }
+    }
+
+    /// The repository's record after it. Settling takes no room, so a record is never full for it.
+    pub(super) fn after(
+        &self,
+        before: Option<&RepositoryRecord>,
+        nonce: Nonce,
+        now: Timestamp,
+    ) -> RepositoryChange<()> {
+        let Self { worker, issue, began, bill, .. } = *self;
+        let mut record = close_reservation(before, issue, began, bill, nonce, now);
+        record.durations = record.durations.and(&self.durations);
+        let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bill.since(began));
+        let rates = record.flakes.rates_on_base(&self.base_runs);
+        record.flakes = record.flakes.after(&rates, now).unwrap_or(record.flakes);
+        if let Some(memory) = record.memory.after(&self.lessons, issue, now) {
+            record.memory = memory;
+            sentence.push_str("; what its work showed is remembered");
+        }
+        if let Some(corrections) = record.corrections.after(&self.remarks, now) {
+            record.corrections = corrections;
+            sentence.push_str("; what maintainers corrected in it is noted");
+        }
+        Ok((record, sentence, ()))
+    }
+}
 
 /// Settles the issue's share of the day. `began` is the issue's bill when the attempt began.
 ///
 /// # Errors
 /// [`WorkError`] when the repository's ledger could not be written: the lease is not to be released.
 pub(super) async fn settle(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
-    let (lease, durations) = (&held.lease, mem::take(&mut *held.durations()));
-    let base_runs = mem::take(&mut *held.base_runs().lock());
-    let (issue, bill, (lessons, remarks)) = (lease.issue(), lease.record().spend, merged(lease));
-    let settled = worker.forge.repository_ledger().change(&held.base.tree, |before, nonce, now| {
-        let mut record = close_reservation(before, issue, began, bill, nonce, now);
-        record.durations = record.durations.and(&durations);
-        let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bill.since(began));
-        let rates = record.flakes.rates_on_base(&base_runs);
-        record.flakes = record.flakes.after(&rates, now).unwrap_or(record.flakes);
-        if let Some(memory) = record.memory.after(&lessons, issue, now) {
-            record.memory = memory;
-            sentence.push_str("; what its work showed is remembered");
-        }
-        if let Some(corrections) = record.corrections.after(&remarks, now) {
-            record.corrections = corrections;
-            sentence.push_str("; what maintainers corrected in it is noted");
-        }
-        Ok((record, sentence, ()))
-    });
-    // Settling takes no room, so a record is never full for it.
-    drop(settled.await?);
-    if !lessons.is_empty() {
-        lease.note(Note::Learned(Lessons::default())).await;
+    let settlement = Settlement::of(worker, held, began);
+    let change = |before: Option<&_>, nonce, now| settlement.after(before, nonce, now);
+    drop(worker.forge.repository_ledger().change(&held.base.tree, change).await?);
+    if !settlement.lessons.is_empty() {
+        held.lease.note(Note::Learned(Lessons::default())).await;
     }
-    if !remarks.is_empty() {
-        lease.note(Note::Remarked(Remarks::default())).await;
+    if !settlement.remarks.is_empty() {
+        held.lease.note(Note::Remarked(Remarks::default())).await;
     }
     Ok(())
 }
@@ -55,11 +86,15 @@ fn merged(lease: &HeldLease) -> (Lessons, Remarks) {
     if record.state == State::Done { (record.taught.facts, record.taught.remarks) } else { Default::default() }
 }
 
-/// Settles what a worker that died left unsettled, and remembers what merged work showed, where that is news.
-///
-/// # Errors
-/// As [`settle`]'s.
-pub(super) async fn settle_what_is_left(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
+/// Whether the repository is to remember something of the issue's merged work.
+pub(super) fn has_lessons(lease: &HeldLease) -> bool {
+    let (lessons, remarks) = merged(lease);
+    !lessons.is_empty() || !remarks.is_empty()
+}
+
+/// Whether the issue's share of the day is settled, and what merged work showed is remembered. A worker that died may have left
+/// either.
+pub(super) fn is_settled(worker: &Worker, held: &HeldIssue) -> bool {
     let (lease, known) = (&held.lease, worker.forge.repository_ledger().known());
     let (issue, bill, now) = (lease.issue(), lease.record().spend, worker.forge.now());
     // A record of another day tells nothing of this one: a reservation of today may have been written since it was read.
@@ -68,8 +103,5 @@ pub(super) async fn settle_what_is_left(worker: &Worker, held: &HeldIssue) -> Re
     let (memory, corrections): (Memory, Corrections) =
         known.map(|record| (record.memory, record.corrections)).unwrap_or_default();
     let is_known = memory.after(&lessons, issue, now).is_none() && corrections.after(&remarks, now).is_none();
-    if is_settled && is_known {
-        return Ok(());
-    }
-    settle(worker, held, bill).await
+    is_settled && is_known
 }

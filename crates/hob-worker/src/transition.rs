@@ -5,9 +5,10 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Claimant, CommentId, Ending, FailureClass, LabelChange, Note, Receipt, Record, Spend, State, Transition,
+    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
+    Spend, State, Timestamp, Transition,
 };
-use hob_forge::{BaseBranch, ForgeError, HeldLease, Look, once};
+use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, once};
 use hob_words::{STATUS_MARK, status_body};
 
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
     inbox::give_receipts,
     notify::{close_question, note_what_came_before, notify, tell_of_question},
     observe::Observed,
-    settlement::settle_what_is_left,
+    settlement::{Settlement, has_lessons, is_settled, settle},
 };
 
 /// Acquires the lease on an observed issue with a first transition.
@@ -26,6 +27,17 @@ pub(super) async fn acquire(
     base: &Arc<BaseBranch>,
     transition: Transition,
 ) -> Result<HeldIssue, WorkError> {
+    acquire_with(worker, observed, base, transition, |_, _, _, _, _| Err(())).await
+}
+
+/// Acquires it, and reserves a share of the repository's day in the same push if that can be.
+pub(super) async fn acquire_with<E>(
+    worker: &Worker,
+    observed: Observed,
+    base: &Arc<BaseBranch>,
+    transition: Transition,
+    reserve: impl Fn(&Issue, &Record, Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<Allowance, E>,
+) -> Result<HeldIssue, WorkError> {
     let Observed { issue, entry, .. } = observed;
     let dead = entry.as_ref().map(|entry| &entry.record).filter(|record| record.lease.is_some());
     let bill = match dead {
@@ -33,10 +45,13 @@ pub(super) async fn acquire(
         None => None,
     };
     let claimant = Claimant { bill, ..worker.claimant() };
-    let acquired = worker.forge.ledger().acquire(issue.number, entry.as_ref(), &claimant, &base.tree, transition);
+    let with =
+        |record: &Record, before: Option<&RepositoryRecord>, nonce, now| reserve(&issue, record, before, nonce, now);
+    let ledger = worker.forge.ledger();
+    let acquired = ledger.acquire_with(issue.number, entry.as_ref(), &claimant, &base.tree, transition, with);
     // Boxed, as are the others here: every action's future holds this one.
-    let lease = Box::pin(acquired).await?;
-    let held = HeldIssue::new(lease, issue, Arc::clone(base));
+    let (lease, reserved) = Box::pin(acquired).await?;
+    let held = HeldIssue::new(lease, issue, Arc::clone(base), reserved);
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.
     if let Some(left) = entry.map(|entry| entry.record.state).filter(|left| *left != held.lease.record().state) {
         held.labels.presume(left);
@@ -145,9 +160,27 @@ pub(super) async fn acquire_and_end(
 
 /// Releases the lease, after the issue's share of the day is settled.
 pub(super) async fn release(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    settle_what_is_left(worker, held).await?;
+    if !is_settled(worker, held) {
+        return settle_and_release(worker, held, held.lease.record().spend).await;
+    }
     worker.earlier_checks.forget(held.issue.number).await;
     worker.forge.ledger().release(&held.lease).await?;
+    worker.settle_audit().await;
+    Ok(())
+}
+
+/// Settles the attempt's share of the day and releases the lease, in one push where that can be. `began` is the issue's bill when the
+/// attempt began.
+pub(super) async fn settle_and_release(worker: &Worker, held: &HeldIssue, began: Spend) -> Result<(), WorkError> {
+    if has_lessons(&held.lease) {
+        // What is remembered leaves the issue's ledger after it is in the repository's.
+        settle(worker, held, began).await?;
+        return Box::pin(release(worker, held)).await;
+    }
+    worker.earlier_checks.forget(held.issue.number).await;
+    let settlement = Settlement::of(worker, held, began);
+    let change = |before: Option<&_>, nonce, now| settlement.after(before, nonce, now);
+    Box::pin(worker.forge.ledger().release_after(&held.lease, &held.base.tree, change)).await?;
     worker.settle_audit().await;
     Ok(())
 }

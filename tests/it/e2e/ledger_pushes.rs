@@ -1,10 +1,10 @@
 //! Ledgers that move by push: one exchange a step, the same guarantees, and the API where the git server does not take it.
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{IssueNumber, RepositoryRecord, Transition};
-use hob_forge::{Access, Forge, ForgeError, HeldLease};
+use hob_domain::{IssueNumber, Nonce, Record, RepositoryRecord, Timestamp, Transition};
+use hob_forge::{Access, Forge, ForgeError, HeldLease, RepositoryChange};
 
-use crate::harness::{World, claim};
+use crate::harness::{World, claim, repo_on_forge};
 
 const PUSHES: &str = "/acme/site.git/git-receive-pack";
 
@@ -108,4 +108,107 @@ async fn the_repositorys_ledger_moves_by_push_too() {
     forge.repository_ledger().change(&base.tree, next).await.unwrap();
     assert_eq!(exchanges(&world), (1, 0));
     world.finish().await;
+}
+
+/// Counts in the repository's ledger.
+fn counted(before: Option<&RepositoryRecord>, nonce: Nonce, now: Timestamp) -> RepositoryChange<()> {
+    Ok((RepositoryRecord::next(before, nonce, now), "counted".to_owned(), ()))
+}
+
+/// Acquires the lease and counts; whether both came of one push.
+async fn claimed_and_counted(
+    world: &World,
+    forge: &Forge,
+    name: &str,
+    issue: u64,
+) -> Result<(HeldLease, bool), ForgeError> {
+    let base = forge.repository().base_branch().await.unwrap();
+    let (claimant, begin) = (world.claimant(name), claim("Make done.txt"));
+    let count = |_: &Record, before: Option<&_>, nonce, now| counted(before, nonce, now);
+    let acquired = forge.ledger().acquire_with(IssueNumber(issue), None, &claimant, &base.tree, begin, count).await;
+    acquired.map(|(lease, answer)| (lease, answer.is_some()))
+}
+
+#[tokio::test]
+async fn an_issue_is_worked_on_in_five_pushes() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(1).await, ["code", "in-review"], "{:?}", world.failures());
+    // Claim and reservation, the start, the branch, the review, settlement and release.
+    assert_eq!(exchanges(&world), (5, 0));
+    world.finish().await;
+}
+
+/// Both refs move or none.
+#[tokio::test]
+async fn a_claim_without_its_reservation_moves_nothing() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (first, second) = (pushing(&world), pushing(&world));
+    let base = first.repository().base_branch().await.unwrap();
+    first.repository_ledger().change(&base.tree, counted).await.unwrap();
+    let known = second.repository_ledger().latest().await.unwrap();
+    first.repository_ledger().change(&base.tree, counted).await.unwrap();
+    let (before, _) = exchanges(&world);
+    // What it knows of the repository is old: the push of both fails, and the lease is acquired alone.
+    let (lease, is_counted) = claimed_and_counted(&world, &second, "w", issue).await.unwrap();
+    assert_eq!((exchanges(&world).0 - before, is_counted), (2, false));
+    assert_ne!(second.repository_ledger().latest().await.unwrap(), known);
+    assert_eq!(world.history(issue).await.len(), 1);
+    let_go(&second, &lease).await;
+    work_on(world).await;
+}
+
+#[tokio::test]
+async fn a_claim_that_loses_its_race_reserves_nothing() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (first, second) = (pushing(&world), pushing(&world));
+    let lease = claimed(&world, &first, "first", issue).await.unwrap();
+    let lost = claimed_and_counted(&world, &second, "second", issue).await;
+    assert!(matches!(lost, Err(ForgeError::Lost(_))), "{lost:?}");
+    assert_eq!(second.repository_ledger().latest().await.unwrap(), None);
+    let_go(&first, &lease).await;
+    work_on(world).await;
+}
+
+#[tokio::test]
+async fn a_claim_and_its_reservation_whose_answer_is_lost_are_recognized() {
+    for (what, are_both, pushes, calls) in [(What::DropAfter, true, 1, 0), (What::DropBefore, false, 1, 0)] {
+        let world = World::fixing().pushing_ledgers().start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        let forge = pushing(&world);
+        world.forge.inject(Fault { method: None, path: PUSHES.to_owned(), login: None, when: When::First(1), what });
+        let claimed = claimed_and_counted(&world, &forge, "w", issue).await;
+        assert_eq!(exchanges(&world), (pushes, calls));
+        let counted = forge.repository_ledger().latest().await.unwrap();
+        assert_eq!((claimed.as_ref().is_ok_and(|claimed| claimed.1), counted.is_some()), (are_both, are_both));
+        // One that was not made is claimed at the next poll.
+        if let Ok((lease, _)) = claimed {
+            let_go(&forge, &lease).await;
+        }
+        work_on(world).await;
+    }
+}
+
+/// No such server is known among forges, so it only has to lose nothing.
+#[tokio::test]
+async fn a_server_that_makes_each_update_by_itself_does_no_harm() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    world.forge.set_atomic_pushes(&repo_on_forge(), false).unwrap();
+    let issue = world.asks("Make done.txt", "").await;
+    let (first, second) = (pushing(&world), pushing(&world));
+    let base = first.repository().base_branch().await.unwrap();
+    first.repository_ledger().change(&base.tree, counted).await.unwrap();
+    second.repository_ledger().latest().await.unwrap();
+    first.repository_ledger().change(&base.tree, counted).await.unwrap();
+    let (lease, is_counted) = claimed_and_counted(&world, &second, "w", issue).await.unwrap();
+    assert!(!is_counted);
+    let other = world.asks("Make done.txt again", "").await;
+    let holder = claimed(&world, &first, "first", other).await.unwrap();
+    assert!(matches!(claimed_and_counted(&world, &second, "second", other).await, Err(ForgeError::Lost(_))));
+    let_go(&first, &holder).await;
+    let_go(&second, &lease).await;
+    work_on(world).await;
 }

@@ -24,13 +24,12 @@ use crate::{
         plan_first::plan_first,
         prepare::prepare,
         report::report,
-        reservation::{issue_allowance, reserve},
-        review::{resume_answers, rounds_used_up},
+        reservation::{ends_at_once, issue_allowance, reserve},
+        review::resume_answers,
         rounds::{needs_no_agent, rounds},
         split::split,
         weather::{Patience, through},
     },
-    authorize::is_approved,
     corrections::remarks_of_round,
     held_issue::HeldIssue,
     on_heap::on_heap,
@@ -83,14 +82,7 @@ async fn work<'a>(
         return Ok(AttemptEnd::Interrupted(interrupt));
     }
     let record = held.lease.record();
-    let attempts = worker.settings.limits.attempts;
-    if record.attempts.now > attempts {
-        return Ok(AttemptEnd::Blocked(BlockReason::AttemptsUsedUp { attempts }));
-    }
-    if record.trigger.as_ref().is_some_and(|trigger| !is_approved(trigger, &held.issue)) {
-        return Ok(AttemptEnd::Blocked(BlockReason::EditedMeanwhile));
-    }
-    if let Some(reason) = rounds_used_up(&worker.settings.limits, &record.review) {
+    if let Some(reason) = ends_at_once(worker, &held.issue, &record) {
         return Ok(AttemptEnd::Blocked(reason));
     }
     if let Some(remarks) = remarks_of_round(worker, &record) {
@@ -101,16 +93,21 @@ async fn work<'a>(
         assigned(worker, held).await?;
         return on_heap(|| split(worker, held, plan)).await;
     }
-    let allowance = match issue_allowance(worker, &record) {
-        Ok(allowance) => allowance,
-        Err(exhausted) => {
-            let advice = worker.settings.budgets().advice(&exhausted, &record.commands);
-            return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend, advice }));
+    let allowance = match held.reserved {
+        Some(allowance) => allowance,
+        None => {
+            let allowance = match issue_allowance(worker, &record) {
+                Ok(allowance) => allowance,
+                Err(exhausted) => {
+                    let advice = worker.settings.budgets().advice(&exhausted, &record.commands);
+                    return Ok(AttemptEnd::Blocked(BlockReason::IssueBudget { exhausted, bill: record.spend, advice }));
+                }
+            };
+            match reserve(worker, held, allowance).await? {
+                Changed::Written(allowance) => allowance,
+                Changed::Refused(full) => return Ok(AttemptEnd::NoRoom(full)),
+            }
         }
-    };
-    let allowance = match reserve(worker, held, allowance).await? {
-        Changed::Written(allowance) => allowance,
-        Changed::Refused(full) => return Ok(AttemptEnd::NoRoom(full)),
     };
     // After the reservation, so that an issue that finds no room is put back without its label flickering. In a round
     // in review, people know whose work it is: the label goes from `in-review` to `in-progress`.

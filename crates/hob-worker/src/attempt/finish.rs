@@ -27,8 +27,8 @@ use crate::{
     },
     held_issue::HeldIssue,
     proof_status,
-    settlement::{settle, settle_what_is_left},
-    transition::{self, label, release, show, transition},
+    settlement::{is_settled, settle},
+    transition::{self, label, release, settle_and_release, show, transition},
     who_ended::{leaves_a_pull, tell_on_pull, who_ended},
 };
 
@@ -90,8 +90,7 @@ pub(super) async fn finish(
         after_failure(worker, held, error).await?;
     }
     stop_showing_work(worker, held).await;
-    settle(worker, held, began).await?;
-    release(worker, held).await
+    settle_and_release(worker, held, began).await
 }
 
 /// Takes back that a round works on the pull request, unless it goes on later.
@@ -232,10 +231,7 @@ async fn interrupted(
         }
     }
     stop_showing_work(worker, held).await;
-    if job.is_some() {
-        settle(worker, held, began).await?;
-    }
-    release(worker, held).await
+    if job.is_some() { settle_and_release(worker, held, began).await } else { release(worker, held).await }
 }
 
 /// The end of work that a person withdrew, by the issue as it is now. The work ends even if that cannot be read.
@@ -259,7 +255,9 @@ async fn withdrawn(worker: &Worker, held: &HeldIssue) -> Ending {
 /// Requeues an issue whose attempt does not count, so that the next worker takes it at once.
 async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
     label(worker, held, State::Ready).await?;
-    settle_what_is_left(worker, held).await?;
+    if !is_settled(worker, held) {
+        settle(worker, held, held.lease.record().spend).await?;
+    }
     let why = worker.forge.ledger().release_with(&held.lease, Transition::Requeue { reason }).await?;
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Ready, why });
     worker.settle_audit().await;

@@ -28,8 +28,7 @@ use crate::{
     },
     held_issue::HeldIssue,
     proof_status::{set_proof, show_again},
-    settlement::settle,
-    transition::release,
+    transition::{release, settle_and_release},
 };
 
 /// Makes the proof of this pull request again, says what it showed, and releases the lease.
@@ -63,20 +62,16 @@ pub(crate) async fn prove_again(worker: &Worker, held: &HeldIssue, pull: PullNum
             answer(worker, held, pull, |to| no_proof_answer(to, &error.to_string())).await
         }
     };
+    if answered.is_ok() {
+        held.lease.note(Note::ProofAnswered).await;
+    }
     // What the base showed of flakes is for all issues.
-    if !held.base_runs().lock().is_empty() {
-        settle(worker, held, held.lease.record().spend).await?;
+    if held.base_runs().lock().is_empty() {
+        release(worker, held).await?;
+    } else {
+        settle_and_release(worker, held, held.lease.record().spend).await?;
     }
-    match answered {
-        Ok(()) => {
-            held.lease.note(Note::ProofAnswered).await;
-            release(worker, held).await
-        }
-        Err(error) => {
-            release(worker, held).await?;
-            Err(error)
-        }
-    }
+    answered
 }
 
 /// What the runs showed of a head.

@@ -13,9 +13,8 @@ use hob_forge::BaseBranch;
 use crate::{
     WorkError, Worker,
     observe::observe,
-    settlement::settle,
     spend_journal::JournalEntry,
-    transition::{acquire, release, show},
+    transition::{acquire, settle_and_release, show},
 };
 
 /// Writes the journal's amounts to the ledgers without a holder. Those that cannot be written yet wait for the next
@@ -59,6 +58,5 @@ async fn write(worker: &Worker, entry: JournalEntry, base: &Arc<BaseBranch>) -> 
         show(worker, &held, "the spend of an earlier attempt is in the ledger").await?;
     }
     // Even if the issue has no share of this day: the day on which it was spent did not count it.
-    settle(worker, &held, began).await?;
-    release(worker, &held).await
+    settle_and_release(worker, &held, began).await
 }

@@ -10,7 +10,7 @@ use hob_forge::{BaseBranch, ForgeError};
 
 use crate::{
     WorkError, WorkEvent, Worker,
-    attempt::{Attempted, attempt, known_room_for, room_for},
+    attempt::{Attempted, acquire_for_attempt, attempt, known_room_for, room_for},
     authorize::{Vetted, approved_by, vet},
     observe::{Observed, observe},
     on_heap::on_heap,
@@ -264,7 +264,7 @@ async fn attempt_with_room(
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
     let began = observed.began;
-    let held = match acquire(worker, observed, base, begin).await {
+    let held = match acquire_for_attempt(worker, observed, base, begin).await {
         Err(error @ WorkError::Forge(ForgeError::Held(_) | ForgeError::Lost(_))) => {
             worker.memory.races.lost(began.elapsed());
             // The faster worker takes the last room, too: the next issue would be claimed and put back.

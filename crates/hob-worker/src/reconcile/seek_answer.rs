@@ -7,7 +7,7 @@ use hob_forge::BaseBranch;
 
 use crate::{
     WorkError, Worker,
-    attempt::attempt,
+    attempt::{acquire_for_attempt, attempt},
     inbox::{Response, give_receipts, response},
     observe::Observed,
     on_heap::on_heap,
@@ -142,7 +142,8 @@ pub(super) async fn continue_with(
     receipts: Vec<Receipt>,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let held = acquire(worker, observed, base, Transition::Continue(unblocking).following(receipts)).await?;
+    let begin = Transition::Continue(unblocking).following(receipts);
+    let held = acquire_for_attempt(worker, observed, base, begin).await?;
     if let Err(error) = give_receipts(worker, &held.lease, &held.receipts).await {
         tracing::warn!(issue = held.issue.number.0, %error, "the answer's receipt comes later: {error}");
     }
