@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission, pages::all, permitted::GRAPHQL,
-    purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait, window::Window,
+    Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission, lease::Leases, pages::all,
+    permitted::GRAPHQL, purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait, window::Window,
 };
 
 /// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
@@ -33,6 +33,7 @@ pub struct Forge {
     pub(super) listener: StepListener,
     pub(super) repo: RepoName,
     pub(super) repository: Arc<Mutex<KnownRepository>>,
+    pub(super) leases: Arc<Leases>,
 }
 
 /// What is known about the repository's ledger, and what the token may see there.
@@ -65,7 +66,7 @@ struct ProblemWire {
 impl Forge {
     /// A client of `repo`.
     pub fn new(connection: Arc<Connection>, repo: RepoName) -> Self {
-        Self { connection, listener: StepListener::default(), repo, repository: Arc::default() }
+        Self { connection, listener: StepListener::default(), repo, repository: Arc::default(), leases: Arc::default() }
     }
 
     /// The same client, whose steps in issues' ledgers are told.

@@ -12,24 +12,27 @@
 //! # Caveats
 //! The commits have the tree of the base branch, because not every forge accepts an empty tree.
 
+use std::iter;
+
 use hob_domain::{
     Claimant, Generation, IssueNumber, Lost, Nonce, Record, RepositoryRecord, Request, Sha, Timestamp, Transition,
     acquire, apply, counted, released, renewed, still_mine,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
     BaseBranch, Forge, ForgeError, HeldLease, LEDGER_PREFIX, Tip, Tips,
     TokenPermission::ContentsRead,
     client::REF_SPACE,
-    lease::Holding,
+    lease::{Holding, Turn},
     purpose::Share,
     ref_push::Updates,
-    refs::{ObjectWire, Pushed, RefWire, Step, advance, delete_ref, move_ref, push_all, read_ref, server},
+    refs::{CommitWire, Pushed, RefWire, Step, advance, delete_ref, fresh_nonce, move_ref, push_all, read_ref, server},
     repository_ledger::RepositoryChange,
     tips::issue_number,
 };
 
+/// What the ledger says of a renewal.
+const RENEWED: &str = "renewed the lease";
 /// Transitions of one issue that [`Ledger::history`] reads.
 const HISTORY_MAX: usize = 500;
 /// What to do if there are more ledgers than are listed. GitHub returns matching refs in one piece; other forges may
@@ -49,21 +52,6 @@ pub struct LedgerEntry {
     pub record: Record,
     pub(super) tree: Sha,
     parent: Option<Sha>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct CommitWire {
-    pub(super) sha: Sha,
-    pub(super) message: String,
-    pub(super) author: AuthorWire,
-    pub(super) tree: ObjectWire,
-    #[serde(default)]
-    pub(super) parents: Vec<ObjectWire>,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct AuthorWire {
-    pub(super) date: Timestamp,
 }
 
 /// The ledgers of a repository's issues.
@@ -217,7 +205,9 @@ impl Ledger<'_> {
             None => (self.advance(from, tree, record, &sentence, Share::Common).await?, None),
         };
         self.forge.listener.tell(seen.map(|entry| &entry.record), &holding.record, &sentence);
-        Ok((HeldLease::new(holding), answer))
+        let lease = HeldLease::new(holding);
+        self.forge.leases.add(&lease);
+        Ok((lease, answer))
     }
 
     /// Makes a transition of an issue whose lease is held; returns its sentence.
@@ -226,22 +216,58 @@ impl Ledger<'_> {
     /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
     /// [`ForgeError::Illegal`] if the transition does not apply, and nothing is written.
     pub async fn transition(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
-        let _turn = lease.turn.lock().await;
+        let _turn = lease.turn().await;
         let now = self.forge.now();
         let (record, sentence) = apply(&renewed(&lease.record(), fresh_nonce(), now), transition, now)?;
         self.step(lease, Box::new(record), &sentence).await?;
         Ok(sentence)
     }
 
-    /// Renews the lease after reading the ref.
+    /// Renews the lease after reading the ref. Where ledgers are pushed, the same push renews what else this process holds in the
+    /// repository and would soon renew.
     ///
     /// # Errors
     /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
     pub async fn renew(self, lease: &HeldLease) -> Result<(), ForgeError> {
         self.watch(lease).await?;
-        let _turn = lease.turn.lock().await;
-        let record = renewed(&lease.record(), fresh_nonce(), self.forge.now());
-        self.step(lease, Box::new(record), "renewed the lease").await
+        let _turn = lease.turn().await;
+        let record = Box::new(renewed(&lease.record(), fresh_nonce(), self.forge.now()));
+        let others =
+            if server(self.forge, Share::Lease).is_some() { self.forge.leases.due_with(lease) } else { Vec::new() };
+        if !others.is_empty() && Box::pin(self.renew_together(lease, &record, &others)).await? {
+            return Ok(());
+        }
+        self.step(lease, record, RENEWED).await
+    }
+
+    /// Renews the lease and the others in one push; whether it renewed the lease. The heartbeat of one that was not renewed does that, or
+    /// finds out why it cannot.
+    async fn renew_together(
+        self,
+        lease: &HeldLease,
+        record: &Record,
+        others: &[(HeldLease, Turn)],
+    ) -> Result<bool, ForgeError> {
+        let now = self.forge.now();
+        let of_others = others.iter().map(|(other, _)| (other, Box::new(renewed(&other.record(), fresh_nonce(), now))));
+        let all: Vec<_> = iter::once((lease, Box::new(record.clone()))).chain(of_others).collect();
+        let named = all.iter().map(|(_, record)| Named::new(record, RENEWED)).collect::<Result<Vec<_>, _>>()?;
+        let held: Vec<_> = all.iter().map(|(lease, _)| lease.holding()).collect();
+        let steps = named.iter().zip(&held).map(|(named, mine)| named.step(Some(&mine.tip), &mine.tree));
+        let steps: Vec<_> = steps.collect();
+        let pushed = match push_all(self.forge, &steps, Updates::Independent, Share::Lease).await {
+            // The lease is written again, which finds out.
+            Err(error) if error.outcome_is_unknown() => return Ok(false),
+            pushed => pushed?,
+        };
+        let is_renewed = matches!(pushed.first(), Some(Pushed::To(_)));
+        for (((lease, record), mine), pushed) in all.into_iter().zip(held).zip(pushed) {
+            if let Pushed::To(tip) = pushed {
+                self.forge.listener.tell(Some(&lease.written()), &record, RENEWED);
+                lease.wrote(Holding { tip, record, ..mine });
+            }
+        }
+        Ok(is_renewed)
     }
 
     /// Checks that the lease is still the holder's, and picks up a request from the ledger.
@@ -249,7 +275,7 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError::Lost`] if another worker has the lease now, and the lease is marked as lost.
     pub async fn watch(self, lease: &HeldLease) -> Result<(), ForgeError> {
-        let _turn = lease.turn.lock().await;
+        let _turn = lease.turn().await;
         let mine = lease.holding();
         let Some(tip) = self.tip(lease.issue()).await?.filter(|tip| tip.commit != mine.tip) else { return Ok(()) };
         let found = self.entry(&tip).await?.record;
@@ -284,7 +310,7 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError::Lost`] if another worker already has the lease.
     pub async fn release(self, lease: &HeldLease) -> Result<(), ForgeError> {
-        let _turn = lease.turn.lock().await;
+        let _turn = lease.turn().await;
         let record = released(&lease.record(), fresh_nonce(), self.forge.now());
         self.step(lease, Box::new(record), "released the lease").await
     }
@@ -300,7 +326,7 @@ impl Ledger<'_> {
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<()>,
     ) -> Result<(), ForgeError> {
         const SENTENCE: &str = "released the lease";
-        let _turn = lease.turn.lock().await;
+        let _turn = lease.turn().await;
         let (mine, before) = (lease.holding(), lease.written());
         let record = Box::new(released(&mine.record, fresh_nonce(), self.forge.now()));
         let both = self.advance_with(Some(&mine.tip), &mine.tree, &record, SENTENCE, Share::Lease, &change).await;
@@ -321,7 +347,7 @@ impl Ledger<'_> {
     /// # Errors
     /// As for [`transition`](Self::transition).
     pub async fn release_with(self, lease: &HeldLease, transition: Transition) -> Result<String, ForgeError> {
-        let _turn = lease.turn.lock().await;
+        let _turn = lease.turn().await;
         let now = self.forge.now();
         let (record, sentence) = apply(&released(&lease.record(), fresh_nonce(), now), transition, now)?;
         self.step(lease, Box::new(record), &sentence).await?;
@@ -456,9 +482,4 @@ impl Named {
         let Self { name, message, advance } = self;
         Step { name, from, tree, message, write: "write the ledger's commit", advance }
     }
-}
-
-/// A unique nonce: 128 random bits.
-pub fn fresh_nonce() -> Nonce {
-    Nonce(format!("{:032x}", rand::random::<u128>()))
 }

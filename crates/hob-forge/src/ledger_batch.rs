@@ -11,8 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     ForgeError, Ledger,
     TokenPermission::ContentsRead,
-    ledger::{AuthorWire, CommitWire},
-    refs::ObjectWire,
+    refs::{AuthorWire, CommitWire, ObjectWire},
 };
 
 /// Commits in one query. A record is a few kilobytes, and the answer has to come within `forge.timeout`.

@@ -9,7 +9,7 @@
 
 use std::{sync::PoisonError, time::Duration};
 
-use hob_domain::{FailureClass, Sha};
+use hob_domain::{FailureClass, Nonce, Sha, Timestamp};
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,6 +47,21 @@ pub(super) struct RefWire {
 #[derive(Serialize, Deserialize)]
 pub(super) struct ObjectWire {
     pub(super) sha: Sha,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CommitWire {
+    pub(super) sha: Sha,
+    pub(super) message: String,
+    pub(super) author: AuthorWire,
+    pub(super) tree: ObjectWire,
+    #[serde(default)]
+    pub(super) parents: Vec<ObjectWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct AuthorWire {
+    pub(super) date: Timestamp,
 }
 
 /// The outcome of a ref's move.
@@ -349,4 +364,9 @@ fn obstructed(error: ForgeError, name: &str) -> ForgeError {
         // Reading succeeds, so the missing right is the one to write.
         error => error,
     }
+}
+
+/// A unique nonce: 128 random bits.
+pub fn fresh_nonce() -> Nonce {
+    Nonce(format!("{:032x}", rand::random::<u128>()))
 }

@@ -20,10 +20,8 @@ use crate::{
     Forge, ForgeError, RepositoryEntry,
     TokenPermission::ContentsRead,
     client::KnownRepository,
-    fresh_nonce,
-    ledger::CommitWire,
     purpose::Share,
-    refs::{Step, advance, read_ref},
+    refs::{CommitWire, Step, advance, fresh_nonce, read_ref},
 };
 
 /// Rounds that a worker may lose before it gives up for now.

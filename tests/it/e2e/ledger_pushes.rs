@@ -1,8 +1,10 @@
 //! Ledgers that move by push: one exchange a step, the same guarantees, and the API where the git server does not take it.
 
+use std::time::Duration;
+
 use github_emulator::{Fault, What, When};
-use hob_domain::{IssueNumber, Nonce, Record, RepositoryRecord, Timestamp, Transition};
-use hob_forge::{Access, Forge, ForgeError, HeldLease, RepositoryChange};
+use hob_domain::{Control, IssueNumber, Nonce, Record, RepositoryRecord, Request, Sha, Timestamp, Transition};
+use hob_forge::{Access, Forge, ForgeError, HeldLease, RENEWALS, RepositoryChange};
 
 use crate::harness::{World, claim, repo_on_forge};
 
@@ -190,6 +192,61 @@ async fn a_claim_and_its_reservation_whose_answer_is_lost_are_recognized() {
         }
         work_on(world).await;
     }
+}
+
+/// The tips of the issues' ledgers.
+async fn tips(forge: &Forge) -> Vec<(IssueNumber, Sha)> {
+    let tips = forge.ledger().tips().await.unwrap().issues;
+    tips.into_iter().map(|tip| (tip.issue, tip.commit)).collect()
+}
+
+/// Lets time pass that nobody waits for.
+async fn later(by: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(by).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn what_a_process_holds_is_renewed_in_one_push() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    let forge = pushing(&world);
+    let mut leases = Vec::new();
+    for title in ["Make done.txt", "Make it twice", "Make it three times"] {
+        let issue = world.asks(title, "").await;
+        leases.push(claimed(&world, &forge, "w", issue).await.unwrap());
+    }
+    let (claimed, before) = (exchanges(&world), tips(&forge).await);
+    // One that is young is left alone, and so is one that is not held any more.
+    forge.ledger().renew(&leases[0]).await.unwrap();
+    assert_eq!(exchanges(&world), (claimed.0 + 1, 0));
+    later(world.settings.lease.duration / (2 * RENEWALS)).await;
+    forge.ledger().release(&leases[2]).await.unwrap();
+    // One whose ledger has a request, which its own heartbeat hears of.
+    let tip = forge.ledger().tip(IssueNumber(2)).await.unwrap().unwrap();
+    let seen = forge.ledger().entry(&tip).await.unwrap();
+    let (by, at) = ("ann".into(), forge.now());
+    let pause = Request { control: Control::Pause, by, at, reason: String::new() };
+    world.bot(Access::ReadWrite).ledger().ask(&seen, pause).await.unwrap();
+    let (sent, between) = (exchanges(&world).0, tips(&forge).await);
+    forge.ledger().renew(&leases[0]).await.unwrap();
+    assert_eq!(exchanges(&world).0 - sent, 1);
+    let after = tips(&forge).await;
+    let moved = |a: &[_], b: &[_]| a.iter().zip(b).map(|(a, b)| a != b).collect::<Vec<_>>();
+    assert_eq!(moved(&between, &after), [true, false, false]);
+    assert_eq!(moved(&before, &after), [true, true, true]);
+    forge.ledger().renew(&leases[1]).await.unwrap();
+    assert!(leases[1].record().request().is_some());
+    later(world.settings.lease.duration / (2 * RENEWALS)).await;
+    let (sent, before) = (exchanges(&world).0, tips(&forge).await);
+    forge.ledger().renew(&leases[1]).await.unwrap();
+    assert_eq!(exchanges(&world).0 - sent, 1);
+    assert_eq!(moved(&before, &tips(&forge).await), [true, true, false]);
+    assert!(leases[..2].iter().all(|lease| lease.age() < Duration::from_secs(10)));
+    for lease in &leases[..2] {
+        let_go(&forge, lease).await;
+    }
+    work_on(world).await;
 }
 
 /// No such server is known among forges, so it only has to lose nothing.

@@ -2,8 +2,7 @@
 //! request in the ledger, an issue that is closed, unlabeled, or cancelled by a comment.
 
 use hob_domain::{IssueStatus, Timestamp};
-use hob_forge::Issue;
-use tokio::time::Instant;
+use hob_forge::{Issue, RENEWALS};
 
 use crate::{
     WorkError, Worker,
@@ -22,17 +21,16 @@ use crate::{
 /// [`WorkError`] if the lease is lost, or ended before it could be renewed.
 pub(super) async fn heartbeat(worker: &Worker, held: &HeldIssue) -> Result<Interrupt, WorkError> {
     let lease = &held.lease;
-    let renewal = worker.settings.lease.duration / 3;
+    let renewal = worker.settings.lease.duration / RENEWALS;
     let look = renewal.min(worker.settings.poll.interval);
-    let mut renewed = Instant::now();
     let mut seen = held.issue.updated_at;
     loop {
         tokio::time::sleep(look).await;
-        let due = renewed.elapsed() + look > renewal;
+        // Each write of the ledger renews the lease, and so may the heartbeat of another one.
+        let is_due = lease.age() + look > renewal;
         let watched =
-            if due { worker.forge.ledger().renew(lease).await } else { worker.forge.ledger().watch(lease).await };
+            if is_due { worker.forge.ledger().renew(lease).await } else { worker.forge.ledger().watch(lease).await };
         match watched {
-            Ok(()) if due => renewed = Instant::now(),
             Ok(()) => {}
             Err(error) if survives(worker, lease, &error) => {
                 tracing::warn!(issue = lease.issue().0, %error, "the lease could not be renewed yet: {error}");
