@@ -47,6 +47,8 @@ pub(super) struct KnownRepository {
     pub(super) others_wrote: Option<Timestamp>,
     /// When each permission to see checks, or to set a status, was last found missing.
     pub(super) hidden_at: BTreeMap<TokenPermission, Timestamp>,
+    /// The ids of its labels in GraphQL, by their names in lower case.
+    pub(super) label_nodes: BTreeMap<String, String>,
     /// Whether it refused to review dependencies.
     pub(super) reviews_no_dependencies: bool,
 }

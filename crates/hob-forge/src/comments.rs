@@ -62,6 +62,13 @@ struct CommentWire {
     node_id: String,
 }
 
+/// What an edit tells of the comment.
+#[derive(Deserialize)]
+struct NodeWire {
+    #[serde(default)]
+    node_id: String,
+}
+
 impl From<CommentWire> for Comment {
     fn from(wire: CommentWire) -> Self {
         Self {
@@ -164,6 +171,7 @@ impl Comments<'_> {
             self.forge.connection().writer.get_or_init(|| Actor::from(writer).login);
         }
         if on == lease.issue() {
+            lease.know_comment(made.id, made.node_id);
             lease.note(Note::Commented).await;
         }
         Ok(made.id)
@@ -188,15 +196,9 @@ impl Comments<'_> {
     pub async fn edit(self, lease: &HeldLease, id: CommentId, body: &str) -> Result<(), ForgeError> {
         let path = self.forge.path(&format!("/issues/comments/{id}"));
         let what = format!("edit a comment on issue {}", lease.issue());
-        self.forge
-            .write_held::<serde_json::Value>(
-                lease,
-                Method::PATCH,
-                &path,
-                &json!({ "body": body }),
-                IssuesWrite.to(&what),
-            )
-            .await?;
+        let (body, purpose) = (json!({ "body": body }), IssuesWrite.to(&what));
+        let NodeWire { node_id } = self.forge.write_held(lease, Method::PATCH, &path, &body, purpose).await?;
+        lease.know_comment(id, node_id);
         Ok(())
     }
 }

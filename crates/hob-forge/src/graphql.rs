@@ -29,17 +29,17 @@ use crate::{
 const LIMIT_PAUSE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
-struct AnswerWire {
+pub(super) struct AnswerWire {
     #[serde(default)]
-    data: Value,
+    pub(super) data: Value,
     #[serde(default)]
-    errors: Vec<ProblemWire>,
+    pub(super) errors: Vec<ProblemWire>,
 }
 
 #[derive(Deserialize)]
-struct ProblemWire {
+pub(super) struct ProblemWire {
     #[serde(default)]
-    message: String,
+    pub(super) message: String,
     #[serde(default, rename = "type")]
     kind: Option<String>,
     /// Names of fields and indices of lists.
@@ -68,8 +68,13 @@ impl ProblemWire {
         self.kind.as_deref() == Some(kind)
     }
 
+    /// The part of the request that failed. `None` if all of it did.
+    pub(super) fn part(&self) -> Option<&str> {
+        self.path.as_ref()?.first()?.as_str()
+    }
+
     /// Whether it says that the server's schema lacks a requested field.
-    fn is_of_the_schema(&self) -> bool {
+    pub(super) fn is_of_the_schema(&self) -> bool {
         self.message.contains("doesn't exist on type") || self.is("undefinedField")
     }
 }

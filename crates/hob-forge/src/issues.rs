@@ -34,6 +34,8 @@ pub struct Issue {
     pub updated_at: Timestamp,
     /// Its page's address.
     pub html_url: String,
+    /// Its id in GraphQL; empty if the server does not say it.
+    pub node: String,
     /// Its assignees.
     pub assignees: Vec<Login>,
     /// Open issues that block it.
@@ -69,6 +71,8 @@ pub(super) struct IssueWire {
     created_at: Timestamp,
     updated_at: Timestamp,
     html_url: String,
+    #[serde(default)]
+    node_id: String,
     #[serde(default)]
     comments: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,6 +189,7 @@ impl Issue {
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
             html_url: String::new(),
+            node: String::new(),
             assignees: Vec::new(),
             blocked_by: 0,
             comments: 0,
@@ -210,6 +215,7 @@ impl IssueWire {
             created_at: self.created_at,
             updated_at: self.updated_at,
             html_url: self.html_url,
+            node: self.node_id,
             comments: self.comments,
             closed_as: match self.state_reason.as_deref() {
                 Some("not_planned") => ClosedAs::NotPlanned,

@@ -1,5 +1,7 @@
 //! Labels: created if the repository lacks them, and added and removed one by one.
 
+use std::sync::PoisonError;
+
 use hob_domain::{LabelChange, LabelSpec, PullNumber, has_label};
 use http::Method;
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,8 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 struct LabelWire {
     name: String,
+    #[serde(default)]
+    node_id: String,
 }
 
 /// A repository's labels.
@@ -31,6 +35,7 @@ impl Labels<'_> {
         let path = self.forge.path("/labels?per_page=100");
         let purpose = IssuesRead.to("list the labels");
         let there: Vec<LabelWire> = self.forge.get_all(&path, purpose, "delete labels that nobody uses").await?;
+        there.iter().for_each(|label| self.know(label));
         let names: Vec<String> = there.into_iter().map(|label| label.name).collect();
         Ok(specs.iter().filter(|spec| !has_label(&names, &spec.name)).cloned().collect())
     }
@@ -45,15 +50,21 @@ impl Labels<'_> {
             let what = format!("make the label `{}`", spec.name);
             match self
                 .forge
-                .write::<serde_json::Value>(Method::POST, &self.forge.path("/labels"), &body, IssuesWrite.to(&what))
+                .write::<LabelWire>(Method::POST, &self.forge.path("/labels"), &body, IssuesWrite.to(&what))
                 .await
             {
-                Ok(_) => {}
+                Ok(made) => self.know(&made),
                 Err(error) if error.is_refusal(422, "already_exists") => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// Remembers a label's id in GraphQL.
+    fn know(self, label: &LabelWire) {
+        let mut known = self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        known.label_nodes.insert(label.name.to_lowercase(), label.node_id.clone());
     }
 
     /// Adds labels to a pull request.

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use hob_domain::{Generation, IssueNumber, Note, Record, Sha, Spend, UnwrittenSpend};
+use hob_domain::{CommentId, Generation, IssueNumber, Note, Record, Sha, Spend, UnwrittenSpend};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,8 @@ struct Known {
     written: Box<Record>,
     /// When that was, which renewed the lease.
     written_at: Instant,
+    /// The last comment that was written under this lease, and its id in GraphQL.
+    comment: Option<(CommentId, String)>,
 }
 
 /// Held while a ledger is written.
@@ -55,7 +57,12 @@ impl HeldLease {
             generation: holding.record.generation,
             lost: CancellationToken::new(),
             comment_tried: AtomicBool::new(false),
-            state: Mutex::new(Known { written: holding.record.clone(), holding, written_at: Instant::now() }),
+            state: Mutex::new(Known {
+                written: holding.record.clone(),
+                holding,
+                written_at: Instant::now(),
+                comment: None,
+            }),
             turn: Arc::default(),
         }))
     }
@@ -109,6 +116,16 @@ impl HeldLease {
         self.known().written_at.elapsed()
     }
 
+    /// Remembers a comment's id in GraphQL.
+    pub(super) fn know_comment(&self, id: CommentId, node: String) {
+        self.known().comment = Some((id, node)).filter(|(_, node)| !node.is_empty());
+    }
+
+    /// A comment's id in GraphQL, if it is the last one that was written under this lease.
+    pub(super) fn node_of(&self, comment: CommentId) -> Option<String> {
+        self.known().comment.as_ref().filter(|(id, _)| *id == comment).map(|(_, node)| node.clone())
+    }
+
     /// Waits until nothing else writes this ledger.
     pub(super) async fn turn(&self) -> Turn {
         Arc::clone(&self.0.turn).lock_owned().await
@@ -130,7 +147,10 @@ impl HeldLease {
 
     /// Records a write.
     pub(super) fn wrote(&self, holding: Holding) {
-        *self.known() = Known { written: holding.record.clone(), holding, written_at: Instant::now() };
+        let mut known = self.known();
+        known.written = holding.record.clone();
+        known.holding = holding;
+        known.written_at = Instant::now();
     }
 
     /// Records what another wrote: a request.

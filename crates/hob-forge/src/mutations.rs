@@ -29,6 +29,37 @@ pub(super) fn resolve_threads(threads: usize) -> String {
     })
 }
 
+/// Shows a transition on an issue: its comment, written or edited, then a label to put on and labels to take off, if there are any.
+/// <https://docs.github.com/graphql/reference/mutations#addcomment>
+pub(super) fn show(comment: Commenting, adds: bool, removes: bool) -> String {
+    let node = "fullDatabaseId id";
+    let (parameter, comment) = match comment {
+        Commenting::Writes => (
+            "",
+            format!("addComment(input: {{subjectId: $issue, body: $body}}) {{ commentEdge {{ node {{ {node} }} }} }}"),
+        ),
+        Commenting::Edits => (
+            ", $comment: ID!",
+            format!("updateIssueComment(input: {{id: $comment, body: $body}}) {{ issueComment {{ {node} }} }}"),
+        ),
+    };
+    let labels = |wanted: bool, name: &str, mutation: &str| {
+        let field =
+            format!(" {name}: {mutation}(input: {{labelableId: $issue, labelIds: ${name}}}) {{ clientMutationId }}");
+        if wanted { (format!(", ${name}: [ID!]!"), field) } else { Default::default() }
+    };
+    let (add, added) = labels(adds, "add", "addLabelsToLabelable");
+    let (remove, removed) = labels(removes, "remove", "removeLabelsFromLabelable");
+    format!("mutation($issue: ID!, $body: String!{parameter}{add}{remove}) {{ comment: {comment}{added}{removed} }}")
+}
+
+/// How [`show`] brings the comment up to date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Commenting {
+    Writes,
+    Edits,
+}
+
 /// The values of the variables of a mutation of [`for_each`] kind.
 pub(super) fn numbered(name: &str, ids: &[String]) -> Value {
     ids.iter()

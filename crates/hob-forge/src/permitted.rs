@@ -8,7 +8,8 @@
 //! - The only refs that are written are those of a ledger, and the only commit status that is set is `hob/proof`.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
-//! - GraphQL is read, and makes four changes: marking a draft as ready, auto-merge on and off, resolving review threads, and reacting.
+//! - GraphQL is read, and makes five changes: marking a draft as ready, auto-merge on and off, resolving review threads, reacting,
+//!   and the comment and labels that show an issue's state.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     Reaction,
-    mutations::{SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads},
+    mutations::{Commenting, SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads, show},
     tips::issue_number,
 };
 
@@ -136,8 +137,14 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
         let reacts = |reaction| query == add_reaction(reaction, query.matches("addReaction").count());
         let is_one = [MARK_READY, SWITCH_ON, SWITCH_OFF].contains(&query);
+        let (adds, removes) = (query.contains("addLabels"), query.contains("removeLabels"));
+        let shows = |commenting| query == show(commenting, adds, removes);
         return method == Method::POST
-            && (asks || is_one || resolves() || reacts(Reaction::Eyes) || reacts(Reaction::Confused));
+            && (asks
+                || is_one
+                || resolves()
+                || [Reaction::Eyes, Reaction::Confused].into_iter().any(reacts)
+                || [Commenting::Writes, Commenting::Edits].into_iter().any(shows));
     }
     let Some(parts) = path.strip_prefix('/').and_then(parts_of) else { return false };
     match parts.as_slice() {
@@ -291,6 +298,8 @@ mod tests {
             ("POST", "/graphql", json!({"query": add_reaction(Reaction::Confused, 1), "variables": {"s0": "a"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
+            ("POST", "/graphql", json!({"query": show(Commenting::Writes, true, false)})),
+            ("POST", "/graphql", json!({"query": show(Commenting::Edits, true, true)})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
@@ -307,6 +316,16 @@ mod tests {
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
             ("POST", "/graphql", json!({"query": format!("{} mutation {{ x }}", resolve_threads(1))})),
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
+            (
+                "POST",
+                "/graphql",
+                json!({"query": show(Commenting::Edits, true, true).replace("updateIssue", "deleteIssue")}),
+            ),
+            (
+                "POST",
+                "/graphql",
+                json!({"query": format!("{} mutation {{ x }}", show(Commenting::Writes, true, true))}),
+            ),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
             // Another state or branch.

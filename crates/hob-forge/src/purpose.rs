@@ -35,7 +35,7 @@ pub(super) enum TokenPermission {
 impl TokenPermission {
     /// A call that needs this permission to `what`.
     pub(super) fn to(self, what: &str) -> Purpose<'_> {
-        Purpose { what, needs: Some(self), share: Share::Common }
+        Purpose { what, needs: Some(self), share: Share::Common, writes: 1 }
     }
 
     /// What to do if a token lacks it.
@@ -77,6 +77,8 @@ pub(super) struct Purpose<'a> {
     pub(super) needs: Option<TokenPermission>,
     /// The share of the writes that it may use.
     pub(super) share: Share,
+    /// As how many writes it counts.
+    pub(super) writes: usize,
 }
 
 /// A share of the writes of a minute or an hour.
@@ -91,11 +93,16 @@ pub(super) enum Share {
 impl<'a> Purpose<'a> {
     /// A call that every token may make.
     pub(super) fn without_permission(what: &'a str) -> Self {
-        Self { what, needs: None, share: Share::Common }
+        Self { what, needs: None, share: Share::Common, writes: 1 }
     }
 
     /// The same call with this share of the writes.
     pub(super) fn with(self, share: Share) -> Self {
         Self { share, ..self }
+    }
+
+    /// The same call, which counts as this many writes.
+    pub(super) fn counting(self, writes: usize) -> Self {
+        Self { writes, ..self }
     }
 }

@@ -59,11 +59,16 @@ impl Throttle {
         }
     }
 
-    /// Waits for a turn to write, at most for `patience`.
+    /// Waits for a turn to write, at most for `patience`. It counts as this many writes.
     ///
     /// # Errors
     /// The time that it would take, if that is longer; nothing is counted then.
-    pub(super) async fn write_turn(&self, patience: Duration, share: Share) -> Result<WriteTurn<'_>, Duration> {
+    pub(super) async fn write_turn(
+        &self,
+        patience: Duration,
+        share: Share,
+        writes: usize,
+    ) -> Result<WriteTurn<'_>, Duration> {
         let ends = Instant::now() + patience;
         let mut turn = loop {
             let Ok(turn) = timeout_at(ends, self.turns.lock()).await else { return Err(patience) };
@@ -81,7 +86,7 @@ impl Throttle {
         };
         self.pace(ends).await.map_err(|_late| patience)?;
         let now = Instant::now();
-        turn.iter_mut().for_each(|window| window.count(now));
+        turn.iter_mut().for_each(|window| (0..writes).for_each(|_| window.count(now)));
         Ok(turn)
     }
 
@@ -178,9 +183,9 @@ mod tests {
         for (minute, hour, least, most) in [(3, 0, 1, 60), (80, 3, 3_000, 3_600)] {
             let (throttle, patience) = (throttle(1, minute, hour), Duration::from_secs(1));
             for _ in 0..3 {
-                drop(throttle.write_turn(patience, Share::Common).await.unwrap());
+                drop(throttle.write_turn(patience, Share::Common, 1).await.unwrap());
             }
-            let wait = throttle.write_turn(patience, Share::Common).await.unwrap_err();
+            let wait = throttle.write_turn(patience, Share::Common, 1).await.unwrap_err();
             assert!(wait > Duration::from_secs(least) && wait <= Duration::from_secs(most), "{wait:?}");
         }
     }
@@ -188,21 +193,21 @@ mod tests {
     #[tokio::test]
     async fn who_waits_behind_a_long_write_is_told_in_the_end() {
         let throttle = throttle(0, 1, 1);
-        let held = throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap();
-        assert_eq!(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap_err(), Duration::ZERO);
+        let held = throttle.write_turn(Duration::ZERO, Share::Common, 1).await.unwrap();
+        assert_eq!(throttle.write_turn(Duration::ZERO, Share::Common, 1).await.unwrap_err(), Duration::ZERO);
         drop(held);
         // Without a pause between writes, nothing is counted.
         for _ in 0..1_000 {
-            drop(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap());
+            drop(throttle.write_turn(Duration::ZERO, Share::Common, 1).await.unwrap());
         }
     }
 
     #[tokio::test]
     async fn whoever_ends_does_not_wait_for_the_pace() {
         let throttle = throttle(3_600_000, 0, 0);
-        drop(throttle.write_turn(Duration::ZERO, Share::Common).await.unwrap());
+        drop(throttle.write_turn(Duration::ZERO, Share::Common, 1).await.unwrap());
         throttle.skip_spacing();
-        drop(throttle.write_turn(Duration::from_secs(60), Share::Common).await.unwrap());
+        drop(throttle.write_turn(Duration::from_secs(60), Share::Common, 1).await.unwrap());
     }
 
     #[test]

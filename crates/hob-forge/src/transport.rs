@@ -176,7 +176,7 @@ impl Transport {
     /// # Errors
     /// [`ForgeError::Limited`] if the wait would exceed `forge.patience`.
     pub(super) async fn write_turn(&self, purpose: Purpose<'_>) -> Result<WriteTurn<'_>, ForgeError> {
-        let turn = self.throttle.write_turn(self.settings.patience, purpose.share).await;
+        let turn = self.throttle.write_turn(self.settings.patience, purpose.share, purpose.writes).await;
         turn.map_err(|retry_after| ForgeError::Limited { what: purpose.what.to_owned(), retry_after })
     }
 

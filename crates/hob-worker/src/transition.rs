@@ -8,7 +8,7 @@ use hob_domain::{
     Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
     Spend, State, Timestamp, Transition,
 };
-use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, once};
+use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
 use hob_words::{STATUS_MARK, status_body};
 
 use crate::{
@@ -90,7 +90,11 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if held.lease.record().closed_question().is_some() {
         Box::pin(close_question(worker, &held.lease)).await?;
     }
-    let commented = comment(worker, &held.lease).await;
+    let shown = Box::pin(show_at_once(worker, held, state)).await?;
+    let commented = match shown.comment {
+        Some(_) => Ok(()),
+        None => comment(worker, &held.lease).await,
+    };
     let passes = |told: &Result<(), WorkError>| {
         told.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. }))
     };
@@ -105,7 +109,9 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if passes(&asked) {
         return asked;
     }
-    label(worker, held, state).await?;
+    if !shown.labels {
+        label(worker, held, state).await?;
+    }
     Box::pin(notify(worker, &held.lease, &held.issue.title)).await;
     commented.and(asked)
 }
@@ -116,13 +122,43 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
     release(worker, held).await
 }
 
+/// Makes comment and labels match the ledger in one request, as far as that can be done without a look at what is there.
+async fn show_at_once(worker: &Worker, held: &HeldIssue, state: State) -> Result<Shown, WorkError> {
+    let (lease, changes) = (&held.lease, wanted_labels(worker, held, state));
+    let comment = lease.record().comments.status;
+    // A question is asked before the label says that there is one. A comment alone is one call as well.
+    if state == State::Blocked || changes.is_empty() || comment.is_none() && may_have_commented(lease) {
+        return Ok(Shown::default());
+    }
+    let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
+    let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes };
+    let shown = match worker.forge.show(lease, showing).await {
+        Ok(shown) => shown,
+        Err(error) if error.class() == FailureClass::Cancelled => return Err(error.into()),
+        Err(error) => {
+            tracing::debug!(issue = lease.issue().0, %error, "the state is shown part by part: {error}");
+            Shown::default()
+        }
+    };
+    if let Some(id) = shown.comment {
+        lease.note(Note::StatusComment(id)).await;
+    }
+    if shown.labels {
+        changes.into_iter().for_each(|change| held.labels.apply(change, &worker.settings.labels));
+    }
+    Ok(shown)
+}
+
+/// The changes of labels that show `state`, without those that somebody undoes each time.
+fn wanted_labels(worker: &Worker, held: &HeldIssue, state: State) -> Vec<LabelChange> {
+    let (fights, now) = (held.lease.record().label_fights, worker.forge.now());
+    let changes = held.labels.changes(&worker.settings.labels, state).into_iter();
+    changes.filter(|change| !fights.is_given_up(change, now)).collect()
+}
+
 /// Makes the labels show `state`.
 pub(super) async fn label(worker: &Worker, held: &HeldIssue, state: State) -> Result<(), WorkError> {
-    let fights = held.lease.record().label_fights;
-    for change in held.labels.changes(&worker.settings.labels, state) {
-        if fights.is_given_up(&change, worker.forge.now()) {
-            continue;
-        }
+    for change in wanted_labels(worker, held, state) {
         worker.forge.labels().change(&held.lease, &change).await?;
         held.labels.apply(change, &worker.settings.labels);
     }
@@ -198,6 +234,11 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
     Ok(())
 }
 
+/// Whether there may be a status comment that the ledger does not name.
+fn may_have_commented(lease: &HeldLease) -> bool {
+    lease.generation().0 > 1 || lease.comment_tried().load(Ordering::Relaxed)
+}
+
 /// Edits the existing status comment; `None` if there is none.
 async fn edit_own(worker: &Worker, lease: &HeldLease, body: &str) -> Result<Option<CommentId>, ForgeError> {
     if let Some(id) = lease.record().comments.status
@@ -222,8 +263,7 @@ async fn edit_comment(worker: &Worker, lease: &HeldLease, id: CommentId, body: &
 
 /// A status comment that an earlier worker wrote, or this one by a write whose answer was lost, and that was not noted.
 async fn unnoted_comment(worker: &Worker, lease: &HeldLease) -> Result<Option<CommentId>, ForgeError> {
-    let is_first = lease.generation().0 <= 1 && lease.record().comments.status.is_none();
-    if is_first && !lease.comment_tried().load(Ordering::Relaxed) {
+    if lease.record().comments.status.is_none() && !may_have_commented(lease) {
         return Ok(None);
     }
     Ok(worker.forge.comments().own(lease, lease.issue(), STATUS_MARK).await?.map(|comment| comment.id))

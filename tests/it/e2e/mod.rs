@@ -80,6 +80,7 @@ mod secrets;
 mod seeds;
 mod set_up;
 mod several;
+mod shown;
 mod sign_off;
 mod signals;
 mod simulated_day;

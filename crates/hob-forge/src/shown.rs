@@ -1,0 +1,126 @@
+//! A transition as people see it, the status comment and the labels, in one GraphQL request instead of three calls of the REST API.
+//!
+//! # Guarantees
+//! The parts are made in their order, the comment first. One that fails stops none of the others, so what was made is told part by part:
+//! the caller makes the rest over REST.
+//!
+//! # Caveats
+//! GraphQL names everything by ids of its own. What has one is known from lists that were read anyway, and from the comment's last write
+//! under the lease; where one is missing, nothing is sent. GitHub does not say whether several mutations in one request count as several
+//! writes in its secondary limits, so they do here.
+
+use std::{
+    collections::BTreeSet,
+    sync::{MutexGuard, PoisonError, atomic::Ordering},
+};
+
+use hob_domain::{CommentId, LabelChange, Note};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    Forge, ForgeError, HeldLease, Issue,
+    TokenPermission::IssuesWrite,
+    graphql::{AnswerWire, ProblemWire},
+    mutations::{Commenting, show},
+    permitted::GRAPHQL,
+};
+
+/// What a server may lack.
+const SHOW: &str = "show an issue's state";
+
+/// What is to be seen on an issue.
+#[derive(Debug, Clone, Copy)]
+pub struct Showing<'a> {
+    /// The issue.
+    pub issue: &'a Issue,
+    /// Its status comment; without one it is written.
+    pub comment: Option<CommentId>,
+    /// The text of the status comment.
+    pub body: &'a str,
+    /// The labels that change.
+    pub changes: &'a [LabelChange],
+}
+
+/// What of it was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The status comment, if it says so now.
+    pub comment: Option<CommentId>,
+    /// Whether all labels are right.
+    pub labels: bool,
+}
+
+impl Forge {
+    /// Shows a transition in one request, as far as that can be done. The comment is not looked for first.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the write; its outcome may be unknown.
+    pub async fn show(&self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
+        let Some((query, variables)) = self.request_of(lease, showing) else { return Ok(Shown::default()) };
+        let (body, parts) = (json!({ "query": query, "variables": variables }), 1 + showing.changes.len());
+        let what = format!("show the state of issue {}", lease.issue());
+        let purpose = IssuesWrite.to(&what).counting(parts);
+        if showing.comment.is_none() {
+            lease.comment_tried().store(true, Ordering::Relaxed);
+        }
+        let answered = self.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, &body, purpose).await;
+        let is_lacking = match &answered {
+            Ok(answer) => answer.errors.iter().any(ProblemWire::is_of_the_schema),
+            Err(error) => error.is_not_found(),
+        };
+        if is_lacking {
+            self.lacking().insert(SHOW.to_owned());
+        }
+        let AnswerWire { data, errors } = answered?;
+        for ProblemWire { message, .. } in &errors {
+            tracing::debug!(issue = lease.issue().0, "a part of the issue's state is shown over REST: {message}");
+        }
+        let node = match showing.comment {
+            Some(_) => &data["comment"]["issueComment"],
+            None => &data["comment"]["commentEdge"]["node"],
+        };
+        // GraphQL writes such a number as text.
+        let comment = node["fullDatabaseId"].as_str().and_then(|id| id.parse().ok()).map(CommentId);
+        if let (Some(id), Some(node)) = (comment, node["id"].as_str()) {
+            lease.know_comment(id, node.to_owned());
+            lease.note(Note::Commented).await;
+        }
+        let labels = !data.is_null() && errors.iter().all(|problem| problem.part() == Some("comment"));
+        Ok(Shown { comment, labels })
+    }
+
+    fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The mutation and its variables. `None` if an id is not known, or everything goes over REST.
+    fn request_of(&self, lease: &HeldLease, showing: Showing<'_>) -> Option<(String, Value)> {
+        let Showing { issue, comment, body, changes } = showing;
+        if self.settings().pushes_per_minute == 0 || issue.node.is_empty() || self.lacking().contains(SHOW) {
+            return None;
+        }
+        let known = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        let node = |name: &String| known.label_nodes.get(&name.to_lowercase()).filter(|node| !node.is_empty()).cloned();
+        let (mut add, mut remove) = (Vec::new(), Vec::new());
+        for change in changes {
+            match change {
+                LabelChange::Add(name) => add.push(node(name)?),
+                LabelChange::Remove(name) => remove.push(node(name)?),
+            }
+        }
+        let mut variables = json!({ "issue": issue.node, "body": body });
+        let commenting = match comment {
+            Some(id) => {
+                variables["comment"] = lease.node_of(id)?.into();
+                Commenting::Edits
+            }
+            None => Commenting::Writes,
+        };
+        let query = show(commenting, !add.is_empty(), !remove.is_empty());
+        for (name, nodes) in [("add", add), ("remove", remove)].into_iter().filter(|(_, nodes)| !nodes.is_empty()) {
+            variables[name] = nodes.into();
+        }
+        Some((query, variables))
+    }
+}

@@ -1,0 +1,142 @@
+//! What people see of a transition, comment and labels, comes in one request, and part by part where that does not work.
+
+use github_emulator::{Fault, What, When};
+use http::Method;
+use serde_json::json;
+
+use crate::harness::{Gate, World};
+
+const STATUS: &str = "<!-- hob:status";
+
+/// A world whose agent waits at the gate.
+async fn waiting() -> (World, Gate, u64) {
+    let script = Gate::before("echo done > done.txt");
+    let world = World::fixing().script("fixer", &script).pushing_ledgers().start().await;
+    let gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    (world, gate, issue)
+}
+
+/// Each write that the worker sent, without the pushes: `METHOD path`, and how many requests of GraphQL.
+fn writes(world: &World) -> (Vec<String>, usize) {
+    let requests = world.forge.requests();
+    let sent =
+        requests.iter().filter(|sent| sent.login.as_ref().is_some_and(|login| login.as_str().starts_with("hob")));
+    let sent = sent.filter(|sent| sent.method != "GET" && !sent.path.contains(".git/"));
+    let (graphql, rest): (Vec<_>, Vec<_>) = sent.partition(|sent| sent.path.ends_with("/graphql"));
+    let short = |path: &str| path.split("/acme/site/").last().unwrap_or_default().to_owned();
+    (rest.iter().map(|sent| format!("{} {}", sent.method, short(&sent.path))).collect(), graphql.len())
+}
+
+async fn is_shown_once(world: &World, issue: u64) {
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let said = world.said(issue).await;
+    assert_eq!(said.iter().filter(|said| said.text.starts_with(STATUS)).count(), 1, "{said:?}");
+    assert!(world.status(issue).await.contains("In review"), "{}", world.status(issue).await);
+}
+
+#[tokio::test]
+async fn comment_and_labels_change_in_one_request() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    is_shown_once(&world, issue).await;
+    let (rest, _) = writes(&world);
+    let of_issue: Vec<_> =
+        rest.iter().filter(|sent| sent.starts_with("POST issues") || sent.contains("comments")).collect();
+    // That it is claimed, which has no comment yet.
+    assert_eq!(of_issue, ["POST issues/1/labels"], "{rest:?}");
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_comment_that_a_person_deleted_is_written_again() {
+    let (world, mut gate, issue) = waiting().await;
+    tokio::join!(world.run(), async {
+        gate.reached().await;
+        let said = world.look(&format!("/issues/{issue}/comments")).await;
+        let path = format!("/issues/comments/{}", said[0]["id"]);
+        world.call("ann", Method::DELETE, &path, json!({})).await;
+        gate.open().await;
+    });
+    is_shown_once(&world, issue).await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_label_that_a_person_deleted_is_made_again() {
+    let (world, mut gate, issue) = waiting().await;
+    tokio::join!(world.run(), async {
+        gate.reached().await;
+        world.call("ann", Method::DELETE, "/labels/in-review", json!({})).await;
+        gate.open().await;
+    });
+    is_shown_once(&world, issue).await;
+    world.finish().await;
+}
+
+/// Whichever request of GraphQL is lost, before or after its effect.
+#[tokio::test]
+async fn a_lost_answer_writes_no_second_comment() {
+    let (world, mut gate, issue) = waiting().await;
+    tokio::join!(world.run(), async {
+        gate.reached().await;
+        gate.open().await;
+    });
+    is_shown_once(&world, issue).await;
+    let (_, requests) = writes(&world);
+    world.finish().await;
+    for number in 1..=requests as u64 {
+        for what in [What::DropBefore, What::DropAfter] {
+            let (path, when) = ("/api/graphql".to_owned(), When::Call(number));
+            let world = World::fixing().pushing_ledgers().start().await;
+            let issue = world.asks("Make done.txt", "").await;
+            world.forge.inject(Fault { method: None, path, login: None, when, what });
+            world.run().await;
+            is_shown_once(&world, issue).await;
+            world.finish().await;
+        }
+    }
+}
+
+/// The first request of GraphQL that follows a push is the one that shows that the agent starts.
+fn number_of_the_first(world: &World) -> u64 {
+    let requests = world.forge.requests();
+    let mut asked = 0;
+    let mut was_pushed = false;
+    for sent in requests.iter().filter(|sent| sent.method == "POST") {
+        if sent.path.ends_with("/graphql") {
+            asked += 1;
+            if was_pushed {
+                return asked;
+            }
+        }
+        was_pushed = sent.path.ends_with("/git-receive-pack");
+    }
+    panic!("nothing was shown by GraphQL: {requests:?}");
+}
+
+#[tokio::test]
+async fn a_server_without_these_mutations_is_asked_once() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    world.asks("Make done.txt", "").await;
+    world.run().await;
+    let first = number_of_the_first(&world);
+    world.finish().await;
+    let world = World::fixing().pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let body = json!({"errors": [{
+        "path": ["mutation", "addComment"],
+        "extensions": {"code": "undefinedField", "typeName": "Mutation", "fieldName": "addComment"},
+        "message": "Field 'addComment' doesn't exist on type 'Mutation'",
+    }]});
+    let what = What::Raw { status: 200, headers: [].into(), body: body.to_string() };
+    let path = "/api/graphql".to_owned();
+    world.forge.inject(Fault { method: None, path, login: None, when: When::Call(first), what });
+    world.run().await;
+    is_shown_once(&world, issue).await;
+    let (rest, _) = writes(&world);
+    let of_issue = rest.iter().filter(|sent| sent.contains("issues/"));
+    assert_eq!(of_issue.count(), 7, "five changes of labels, and the comment twice: {rest:?}");
+    world.finish().await;
+}
