@@ -4,7 +4,7 @@ use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 use hob_config::Settings;
-use hob_forge::Connection;
+use hob_forge::{Connection, RENEWALS};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ const WRITES_AN_ATTEMPT: u64 = 24;
 const WRITES_A_RENEWAL: u64 = 2;
 /// Writes that an attempt takes, if it lasts as long as it may.
 pub(super) fn writes_an_attempt(settings: &Settings) -> usize {
-    let renewal = (settings.lease.duration / 3).as_secs().max(1);
+    let renewal = (settings.lease.duration / RENEWALS).as_secs().max(1);
     let renewals = settings.limits.attempt_time.as_secs() / renewal;
     usize::try_from(WRITES_AN_ATTEMPT + WRITES_A_RENEWAL * renewals).unwrap_or(usize::MAX)
 }
