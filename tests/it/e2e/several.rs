@@ -1,6 +1,6 @@
 //! Several repositories in one process: they share a connection, take turns, and do not stop each other.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hob_domain::RepoName;
 use hob_worker::{Repositories, RunLimits, WorkEvent};
@@ -8,7 +8,7 @@ use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{World, repo};
+use crate::harness::{Turnstile, World, in_virtual_time, repo};
 
 fn named(name: &str) -> RepoName {
     name.parse().unwrap()
@@ -236,4 +236,49 @@ async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_
     let sessions = world.hob_with(&["session", "list"], &nobody).await;
     assert!(sessions.stdout.contains("acme/site#1") && sessions.stdout.contains("acme/docs#1"), "{sessions:?}");
     world.finish().await;
+}
+
+/// Calls of the REST API about a repository, and of GraphQL.
+fn polled(world: &World, repo: &str) -> usize {
+    let path = format!("/api/v3/repos/{repo}/issues?");
+    world.forge.requests().iter().filter(|one| one.path.starts_with(&path)).count()
+}
+
+/// From the second round on one query asks for all of them, and a repository without news is not polled.
+#[test]
+fn of_many_repositories_only_those_with_news_are_polled() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = Arc::new(Turnstile::default());
+        let world = World::fixing().inside(&turnstile).start().await;
+        let names: Vec<String> = (0..6).map(|n| format!("acme/still{n}")).collect();
+        for name in &names {
+            world.another(name, 0).await;
+        }
+        // News of the last minute may have been missed.
+        world.forge.advance(Duration::from_secs(120));
+        let cancel = CancellationToken::new();
+        let connection = world.as_bot(&world.settings);
+        let repositories = Repositories::Named(names.iter().map(|name| named(name)).collect());
+        let pool = world.pool_until(&connection, repositories, &world.settings, (cancel.clone(), None));
+        let interval = world.settings.poll.max_interval();
+        let watched = async {
+            tokio::time::sleep(interval * 3).await;
+            let first: Vec<_> = names.iter().map(|name| polled(&world, name)).collect();
+            assert!(first.iter().all(|polls| (1..=2).contains(polls)), "{first:?}");
+            let issue = json!({"title": "Make done.txt", "labels": ["code"]});
+            world.call_in("acme/still3", "ann", Method::POST, "/issues", issue).await;
+            tokio::time::sleep(interval * 2).await;
+            let then: Vec<_> = names.iter().map(|name| polled(&world, name)).collect();
+            let changed: Vec<_> = (0..6).filter(|at| first[*at] != then[*at]).collect();
+            assert_eq!(changed, [3], "{first:?} {then:?}");
+            let labels = world.call_in("acme/still3", "ann", Method::GET, "/issues/1/labels", json!(null)).await;
+            assert_eq!(labels.as_array().unwrap().len(), 2, "{labels} {:?}", world.failures());
+            // Twice an hour each is polled in any case.
+            tokio::time::sleep(Duration::from_secs(2_400)).await;
+            assert!(names.iter().zip(&then).all(|(name, before)| polled(&world, name) > *before));
+            cancel.cancel();
+        };
+        tokio::join!(pool.run_forever(RunLimits::default()), watched).0.unwrap();
+        world.finish().await;
+    }));
 }

@@ -101,7 +101,11 @@ impl Drop for Faulty {
 }
 
 async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next) -> Response {
-    let lost = if !is_write(request.method(), request.uri().path()) { None } else { count(&mut plan.lock().unwrap()) };
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    let is_write = is_write(&parts.method, parts.uri.path(), &body);
+    let request = Request::from_parts(parts, body.into());
+    let lost = if is_write { count(&mut plan.lock().unwrap()) } else { None };
     match lost {
         Some(Lost::Request) => StatusCode::BAD_GATEWAY.into_response(),
         Some(Lost::Answer) => {

@@ -78,14 +78,15 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     let service = tower::service_fn(move |request: Request<OctoBody>| {
         let (router, turnstile) = (router.clone(), turnstile.clone());
         async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let is_write = is_write(&parts.method, parts.uri.path(), &body);
             let mut late = None;
             if let Some(turnstile) = turnstile {
-                turnstile.pass(request.method(), request.uri().path()).await;
-                late = turnstile.late.filter(|_| is_write(request.method(), request.uri().path()));
+                turnstile.pass(is_write, parts.uri.path()).await;
+                late = turnstile.late.filter(|_| is_write);
             }
-            let (parts, body) = request.into_parts();
-            let body = Body::new(body.map_err(axum::Error::new));
-            let request = Request::from_parts(parts, body);
+            let request = Request::from_parts(parts, Body::from(body));
             let answer = match late {
                 // A separate task: the forge carries out a sent request even if its sender no longer waits.
                 Some(late) => {
@@ -107,9 +108,9 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
     built.unwrap_or_else(|never| match never {})
 }
 
-/// Whether a request changes anything on the forge. Of GraphQL the client asks queries, and one mutation, which it may repeat.
-pub(super) fn is_write(method: &Method, path: &str) -> bool {
-    method != Method::GET && !path.ends_with("/graphql")
+/// Whether a request changes anything on the forge.
+pub(super) fn is_write(method: &Method, path: &str, body: &[u8]) -> bool {
+    method != Method::GET && (!path.ends_with("/graphql") || body.starts_with(b"{\"query\":\"mutation"))
 }
 
 /// The turnstile that each request of a client passes, and that can stop one while people act.
@@ -174,10 +175,10 @@ impl Turnstile {
         self.gate.lock().unwrap().stop = None;
     }
 
-    async fn pass(&self, method: &Method, path: &str) {
+    async fn pass(&self, is_write: bool, path: &str) {
         let stopped = {
             let mut gate = self.gate.lock().unwrap();
-            let (passed, writes, is_write) = (gate.passed, gate.writes, is_write(method, path));
+            let (passed, writes) = (gate.passed, gate.writes);
             gate.passed += 1;
             gate.writes += usize::from(is_write);
             gate.stop.take_if(|(at, _)| match at {

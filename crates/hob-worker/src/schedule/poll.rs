@@ -85,6 +85,8 @@ pub(super) struct Poll {
     pub(super) base: Option<Arc<BaseBranch>>,
     /// The time until the first wait ends by itself: a lease expires, a pause is over.
     pub(super) due: Option<Duration>,
+    /// Whether there is nothing to do, and nothing but people's words or deeds can change that.
+    pub(super) is_still: bool,
 }
 
 /// Decisions, sorted by who carries them out.
@@ -160,7 +162,11 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         }
     };
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
-        return Ok(Some(Poll { due, ..Poll::default() }));
+        let waits_for_people = |planned: &Planned<'_>| {
+            planned.issue.record.as_ref().is_some_and(|record| matches!(record.state, State::Blocked | State::Done))
+        };
+        let is_still = due.is_none() && planned.iter().all(waits_for_people);
+        return Ok(Some(Poll { due, is_still, ..Poll::default() }));
     }
     if !passes_preflight(worker, Preflight::BeforeWork).await? {
         return Ok(None);
@@ -181,7 +187,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if !work.is_empty() || !looks.is_empty() {
         create_missing_labels(worker, &labels).await?;
     }
-    Ok(Some(Poll { reconciled, work, looks, base: Some(base), due }))
+    Ok(Some(Poll { reconciled, work, looks, base: Some(base), due, is_still: false }))
 }
 
 /// Checks what the worker needs, if that is due at this point of a poll; `false` if the worker was stopped.

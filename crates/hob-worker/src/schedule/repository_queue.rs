@@ -13,7 +13,10 @@ use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
-    schedule::poll::{Look, Poll, Work},
+    schedule::{
+        news::Seen,
+        poll::{Look, Poll, Work},
+    },
 };
 
 /// Whether and when a repository is polled.
@@ -21,6 +24,8 @@ use crate::{
 pub(super) enum PollState {
     /// At this time.
     Due(Instant),
+    /// The forge is asked whether there is anything to poll for.
+    Asking,
     /// It is being polled.
     Polling,
     /// It is not polled any more.
@@ -57,6 +62,7 @@ pub(super) struct RepositoryQueue {
     pub(super) base: Option<Arc<BaseBranch>>,
     pub(super) poll: PollState,
     pub(super) last_poll: LastPoll,
+    pub(super) seen: Seen,
     /// Whether it takes no new work: it left the installation.
     pub(super) retired: bool,
     idle_polls: u32,
@@ -75,6 +81,7 @@ impl RepositoryQueue {
             base: None,
             poll: PollState::Due(Instant::now()),
             last_poll: LastPoll::None,
+            seen: Seen::default(),
             retired: false,
             idle_polls: 0,
             errors: 0,
@@ -110,6 +117,12 @@ impl RepositoryQueue {
         let active = found.reconciled.reconciled > 0;
         self.idle_polls = if active { 0 } else { self.idle_polls.saturating_add(1) };
         until_due(poll_pause(self.idle_polls, poll.interval, poll.max_interval()), found.due)
+    }
+
+    /// Notes that there is nothing to poll for; returns the time until the next poll.
+    pub(super) fn found_nothing(&mut self, poll: &PollSettings) -> Duration {
+        self.idle_polls = self.idle_polls.saturating_add(1);
+        poll_pause(self.idle_polls, poll.interval, poll.max_interval())
     }
 
     /// Notes that the poll failed; returns the time until the next one.
@@ -167,7 +180,7 @@ impl RepositoryQueue {
     pub(super) fn due(&self) -> Option<Instant> {
         match self.poll {
             PollState::Due(due) => Some(due),
-            PollState::Polling | PollState::Never => None,
+            PollState::Asking | PollState::Polling | PollState::Never => None,
         }
     }
 

@@ -37,6 +37,7 @@ use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
     reconcile::{Reconciled, Slot},
     schedule::{
+        news::News,
         poll::{Look, Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         source::{RepositoryChanges, RepositorySource},
@@ -65,19 +66,20 @@ pub(super) enum Completed {
     Issue(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Look(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Source(Result<RepositoryChanges, WorkError>),
+    News(News),
 }
 
 /// A run over repositories.
 pub(super) struct Scheduler {
     pub(super) queues: BTreeMap<RepoName, RepositoryQueue>,
     pub(super) tasks: JoinSet<Completed>,
-    connection: Arc<Connection>,
+    pub(super) connection: Arc<Connection>,
     pub(super) poll: PollSettings,
     jobs: usize,
     cancel: CancellationToken,
     limits: RunLimits,
     pub(super) mode: Mode,
-    scope: Scope,
+    pub(super) scope: Scope,
     /// The result for each issue, if the scope is a list of issues.
     results: Vec<(IssueNumber, Result<Reconciled, WorkError>)>,
     pub(super) source: Option<RepositorySource>,
@@ -219,10 +221,13 @@ impl Scheduler {
             let known: BTreeSet<_> = self.queues.keys().cloned().collect();
             self.tasks.spawn(unwound(source(known)).map(Completed::Source));
         }
+        let asks = self.asks_for_news(now);
         while self.queues.values().filter(|queue| queue.poll == PollState::Polling).count() < POLLS {
             let due = self.queues.iter_mut().filter(|(_, queue)| queue.due().is_some_and(|due| due <= now));
+            let due = due.filter(|(_, queue)| queue.seen.is_asked || !asks);
             let Some((repo, queue)) = due.min_by_key(|(_, queue)| queue.due()) else { break };
             queue.poll = PollState::Polling;
+            queue.seen.polls();
             let (repo, worker, scope) = (repo.clone(), Arc::clone(&queue.worker), self.scope.clone());
             let span = tracing::error_span!("poll", %repo);
             let task = async move { poll(&worker, &scope).await };
@@ -339,6 +344,7 @@ impl Scheduler {
                     Scope::All | Scope::Selected(_) => {}
                 }
             }
+            Completed::News(news) => self.note_news(news),
             Completed::Source(changes) => {
                 let asks_again = self.mode == Mode::Forever && self.source.is_some();
                 self.source_due = asks_again.then(|| Instant::now() + self.poll.max_interval());
@@ -353,7 +359,7 @@ impl Scheduler {
         }
         let is_needed = |queue: &RepositoryQueue| {
             let is_at_work = !queue.in_progress.is_empty() || !queue.looked_at.is_empty();
-            !queue.retired || is_at_work || queue.poll == PollState::Polling
+            !queue.retired || is_at_work || matches!(queue.poll, PollState::Polling | PollState::Asking)
         };
         self.queues.retain(|_, queue| is_needed(queue));
     }
@@ -372,6 +378,7 @@ impl Scheduler {
             Ok(Some(found)) => {
                 self.summary.merge(&found.reconciled);
                 self.was_good = true;
+                queue.seen.polled(&found, queue.worker.forge().now());
                 queue.found(found, &self.poll)
             }
             // The worker was stopped.
