@@ -82,21 +82,26 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
             let body = body.collect().await?.to_bytes();
             let is_write = is_write(&parts.method, parts.uri.path(), &body);
             let mut late = None;
-            if let Some(turnstile) = turnstile {
+            if let Some(turnstile) = &turnstile {
                 turnstile.pass(is_write, parts.uri.path()).await;
                 late = turnstile.late.filter(|_| is_write);
             }
             let request = Request::from_parts(parts, Body::from(body));
+            let carried_out = async move {
+                let answer = router.oneshot(request).await;
+                turnstile.iter().filter(|_| is_write).for_each(|turnstile| turnstile.gate.lock().unwrap().written += 1);
+                answer
+            };
             let answer = match late {
                 // A separate task: the forge carries out a sent request even if its sender no longer waits.
                 Some(late) => {
                     tokio::spawn(async move {
                         tokio::time::sleep(late).await;
-                        router.oneshot(request).await
+                        carried_out.await
                     })
                     .await?
                 }
-                None => router.oneshot(request).await,
+                None => carried_out.await,
             };
             let (parts, body) = answer?.into_parts();
             // A body that breaks off is a connection that does.
@@ -125,6 +130,8 @@ pub(crate) struct Turnstile {
 struct Gate {
     passed: usize,
     writes: usize,
+    /// The writes that the forge has carried out.
+    written: usize,
     stop: Option<(At, Arrival)>,
 }
 
@@ -168,6 +175,11 @@ impl Turnstile {
         let (sender, receiver) = oneshot::channel();
         self.gate.lock().unwrap().stop = Some((at, sender));
         receiver
+    }
+
+    /// How many writes the forge has carried out: calls of the API, and pushes of ledgers.
+    pub(crate) fn written(&self) -> usize {
+        self.gate.lock().unwrap().written
     }
 
     /// Lets all pass from now on.

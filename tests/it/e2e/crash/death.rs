@@ -3,7 +3,7 @@
 //!
 //! A run waits for each answer of the forge, each child process, each piece of work on files. So the steps cover them
 //! all, on both sides of their effect. The number of steps depends a little on the speed of the child processes; the
-//! writes to the API are counted separately, and are always the same.
+//! writes to the API and pushes of ledgers are counted separately, and are always the same.
 
 use std::{
     future::{Future, poll_fn},
@@ -25,11 +25,11 @@ pub(super) enum Side {
 pub(super) enum Moment {
     /// At the end of this step of its run, counted from 0.
     Step(usize, Side),
-    /// At this write to the API, counted from 0 over the whole life of the world.
+    /// At this write to the API or push of ledgers, counted from 0 over the whole life of the world.
     Write(usize, Side),
 }
 
-/// Runs `run` until it ends or the moment comes; `None` if it died. `writes` returns how many writes to the API had
+/// Runs `run` until it ends or the moment comes; `None` if it died. `writes` returns how many writes had
 /// their effect, and is asked before each step. The caller checks whether a write is about to be sent, for
 /// [`Side::Before`].
 pub(super) async fn until<T>(

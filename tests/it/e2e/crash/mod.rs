@@ -141,7 +141,7 @@ impl Play {
         };
         let trace = RefCell::new(Trace::new());
         let writes = || {
-            let written = self.world.writes().iter().filter(|write| write.path.starts_with("/api/")).count();
+            let written = self.turnstile.written();
             trace.borrow_mut().push(written);
             written
         };
