@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hob_domain::{
-    Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, PullStatus, Recovery, Refusal,
+    Action, Decision, Ending, Headroom, IssueNumber, PersonsWork, PullNumber, PullStatus, Record, Recovery, Refusal,
     ReviewEvent, Sha, State, Timestamp, Transition, Trigger, WaitReason, decide, unseen_in_review,
 };
 use hob_forge::{BaseBranch, ForgeError};
@@ -321,8 +321,10 @@ async fn refuse(
     refusal: Refusal,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
-    let known = observed.record().and_then(|record| record.refused.as_ref());
-    if known.is_some_and(|known| known.event == refusal.event && known.reason == refusal.reason) {
+    let is_same = |known: &Refusal| known.event == refusal.event && known.reason == refusal.reason;
+    // A worker that died in between left its lease, and may have left the comment.
+    let is_told = |record: &Record| record.lease.is_none() && record.refused.as_ref().is_some_and(is_same);
+    if observed.record().is_some_and(is_told) {
         return Ok(Reconciled::Nothing);
     }
     let reason = refusal.reason.clone();
