@@ -19,7 +19,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    Forge, ForgeError, HeldLease, Issue,
+    Comments, ForgeError, HeldLease, Issue,
     TokenPermission::IssuesWrite,
     graphql::{AnswerWire, ProblemWire},
     mutations::{Commenting, show},
@@ -51,12 +51,12 @@ pub struct Shown {
     pub labels: bool,
 }
 
-impl Forge {
+impl Comments<'_> {
     /// Shows a transition in one request, as far as that can be done. The comment is not looked for first.
     ///
     /// # Errors
     /// [`ForgeError`] of the write; its outcome may be unknown.
-    pub async fn show(&self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
+    pub async fn show(self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
         let Some((query, variables)) = self.request_of(lease, showing) else { return Ok(Shown::default()) };
         let (body, parts) = (json!({ "query": query, "variables": variables }), 1 + showing.changes.len());
         let what = format!("show the state of issue {}", lease.issue());
@@ -64,7 +64,7 @@ impl Forge {
         if showing.comment.is_none() {
             lease.comment_tried().store(true, Ordering::Relaxed);
         }
-        let answered = self.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, &body, purpose).await;
+        let answered = self.forge.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, &body, purpose).await;
         let is_lacking = match &answered {
             Ok(answer) => answer.errors.iter().any(ProblemWire::is_of_the_schema),
             Err(error) => error.is_not_found(),
@@ -91,16 +91,16 @@ impl Forge {
     }
 
     fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
+        self.forge.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The mutation and its variables. `None` if an id is not known, or everything goes over REST.
-    fn request_of(&self, lease: &HeldLease, showing: Showing<'_>) -> Option<(String, Value)> {
+    fn request_of(self, lease: &HeldLease, showing: Showing<'_>) -> Option<(String, Value)> {
         let Showing { issue, comment, body, changes } = showing;
-        if self.settings().pushes_per_minute == 0 || issue.node.is_empty() || self.lacking().contains(SHOW) {
+        if self.forge.settings().pushes_per_minute == 0 || issue.node.is_empty() || self.lacking().contains(SHOW) {
             return None;
         }
-        let known = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
         let node = |name: &String| known.label_nodes.get(&name.to_lowercase()).filter(|node| !node.is_empty()).cloned();
         let (mut add, mut remove) = (Vec::new(), Vec::new());
         for change in changes {

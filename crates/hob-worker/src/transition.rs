@@ -132,7 +132,7 @@ async fn show_at_once(worker: &Worker, held: &HeldIssue, state: State) -> Result
     }
     let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
     let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes };
-    let shown = match worker.forge.show(lease, showing).await {
+    let shown = match worker.forge.comments().show(lease, showing).await {
         Ok(shown) => shown,
         Err(error) if error.class() == FailureClass::Cancelled => return Err(error.into()),
         Err(error) => {

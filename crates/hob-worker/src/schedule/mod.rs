@@ -9,6 +9,7 @@ mod repositories;
 mod repository_queue;
 mod run;
 mod scheduler;
+mod seen;
 mod selected;
 mod source;
 mod summary;

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use crate::{
     WorkError, Worker,
     schedule::{
-        news::Seen,
         poll::{Look, Poll, Work},
+        seen::Seen,
     },
 };
 

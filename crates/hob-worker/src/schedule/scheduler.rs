@@ -37,9 +37,9 @@ use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
     reconcile::{Reconciled, Slot},
     schedule::{
-        news::News,
         poll::{Look, Poll, Scope, Work, look, poll, take_up},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
+        seen::News,
         source::{RepositoryChanges, RepositorySource},
         tasks::{next, unwound, within_stop_time, writes_an_attempt},
         turns::{FAR, Moment, whose_turn},
