@@ -54,6 +54,21 @@ pub struct LedgerEntry {
     parent: Option<Sha>,
 }
 
+/// What a lease is acquired with.
+#[derive(Debug)]
+pub struct Acquisition<'a> {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The tip that the decision was based on.
+    pub seen: Option<&'a LedgerEntry>,
+    /// The worker.
+    pub claimant: &'a Claimant,
+    /// The tree of the base branch.
+    pub tree: &'a Sha,
+    /// The first transition.
+    pub transition: Transition,
+}
+
 /// The ledgers of a repository's issues.
 #[derive(Debug, Clone, Copy)]
 pub struct Ledger<'a> {
@@ -171,7 +186,7 @@ impl Ledger<'_> {
         transition: Transition,
     ) -> Result<HeldLease, ForgeError> {
         let nothing = |_: &Record, _: Option<&RepositoryRecord>, _, _| -> RepositoryChange<(), ()> { Err(()) };
-        Ok(self.acquire_with(issue, seen, claimant, tree, transition, nothing).await?.0)
+        Ok(self.acquire_with(Acquisition { issue, seen, claimant, tree, transition }, nothing).await?.0)
     }
 
     /// The same, with a change of the repository's ledger in the same push, where ledgers are pushed and the change does not refuse what
@@ -181,13 +196,10 @@ impl Ledger<'_> {
     /// As for [`acquire`](Self::acquire).
     pub async fn acquire_with<T, E>(
         self,
-        issue: IssueNumber,
-        seen: Option<&LedgerEntry>,
-        claimant: &Claimant,
-        tree: &Sha,
-        transition: Transition,
+        acquisition: Acquisition<'_>,
         change: impl Fn(&Record, Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
     ) -> Result<(HeldLease, Option<T>), ForgeError> {
+        let Acquisition { issue, seen, claimant, tree, transition } = acquisition;
         let now = self.forge.now();
         let acquired = acquire(seen.map(|entry| &entry.record), issue, claimant, now)?;
         let left = seen.and_then(|entry| counted(&entry.record, &acquired));
@@ -199,7 +211,8 @@ impl Ledger<'_> {
         let from = seen.map(|entry| &entry.commit);
         let record = Box::new(record);
         let with = |before: Option<&RepositoryRecord>, nonce, now| change(&record, before, nonce, now);
-        let both = self.advance_with(from, tree, &record, &sentence, Share::Common, with).await?;
+        let named = Named::new(&record, &sentence)?;
+        let both = self.advance_with(named.step(from, tree), record.generation, Share::Common, with).await?;
         let (holding, answer) = match both {
             Some((tip, answer)) => (Holding { tip, tree: tree.clone(), record }, answer),
             None => (self.advance(from, tree, record, &sentence, Share::Common).await?, None),
@@ -329,8 +342,9 @@ impl Ledger<'_> {
         let _turn = lease.turn().await;
         let (mine, before) = (lease.holding(), lease.written());
         let record = Box::new(released(&mine.record, fresh_nonce(), self.forge.now()));
-        let both = self.advance_with(Some(&mine.tip), &mine.tree, &record, SENTENCE, Share::Lease, &change).await;
-        match both {
+        let named = Named::new(&record, SENTENCE)?;
+        let step = named.step(Some(&mine.tip), &mine.tree);
+        match self.advance_with(step, record.generation, Share::Lease, &change).await {
             Ok(Some((tip, Some(())))) => {
                 self.forge.listener.tell(Some(&before), &record, SENTENCE);
                 lease.wrote(Holding { tip, record, ..mine });
@@ -411,17 +425,15 @@ impl Ledger<'_> {
         }
     }
 
-    /// Moves an issue's ref from `from` to a new commit with `record`, and the repository's ref by `change`, in one push: both or none.
+    /// Moves an issue's ref by `step`, to a record of this generation, and the repository's ref by `change`, in one push: both or none.
     /// Returns the issue's new tip, and the change's answer; `None` if neither moved.
     ///
     /// A server that knows no such pushes makes what it can: then the answer is missing, or the change is made without the step, and the
     /// day's reservation of an issue that nobody holds ends with its time.
     async fn advance_with<T, E>(
         self,
-        from: Option<&Sha>,
-        tree: &Sha,
-        record: &Record,
-        sentence: &str,
+        step: Step<'_>,
+        generation: Generation,
         share: Share,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
     ) -> Result<Option<(Sha, Option<T>)>, ForgeError> {
@@ -430,8 +442,7 @@ impl Ledger<'_> {
             return Ok(None);
         }
         let Some(prepared) = repository.prepare(change).await? else { return Ok(None) };
-        let named = Named::new(record, sentence)?;
-        let steps = [named.step(from, tree), prepared.step(tree)];
+        let steps = [step, prepared.step(step.tree)];
         let pushed = Box::pin(push_all(self.forge, &steps, Updates::Atomic, share)).await?;
         let [of_issue, of_repository] = pushed.try_into().unwrap_or([Pushed::Not(None), Pushed::Not(None)]);
         let answer = match of_repository {
@@ -443,7 +454,7 @@ impl Ledger<'_> {
         };
         match of_issue {
             Pushed::To(tip) => Ok(Some((tip, answer))),
-            Pushed::Lost => Err(Lost { tip: record.generation }.into()),
+            Pushed::Lost => Err(Lost { tip: generation }.into()),
             Pushed::Not(_) => Ok(None),
         }
     }

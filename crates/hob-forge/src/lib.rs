@@ -84,7 +84,7 @@ pub use head_checks::HeadChecks;
 pub use issues::{Issue, Issues, OpenIssues};
 pub use labels::Labels;
 pub use lease::{HeldLease, RENEWALS};
-pub use ledger::{Ledger, LedgerEntry};
+pub use ledger::{Acquisition, Ledger, LedgerEntry};
 pub use live::{LIVE_IDS, Live, LiveLine, LiveReport, Outcome, live_check};
 pub use live_permitted::{TEST_PREFIX, live_calls};
 pub use news::{NEWS_MAX, Outline, outlines};

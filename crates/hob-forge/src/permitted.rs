@@ -266,6 +266,23 @@ mod tests {
         assert!(!asks(&SWITCH_OFF.replace("disablePullRequestAutoMerge", "mergePullRequest")));
     }
 
+    #[test]
+    fn an_issues_state_is_shown_by_one_mutation() {
+        let asks = |query: &str| sends("POST", "/graphql", &json!({"query": query, "variables": {"body": "x"}}));
+        let all = show(Commenting::Edits, true, true);
+        assert!(
+            asks(&all) && asks(&show(Commenting::Writes, true, false)) && asks(&show(Commenting::Edits, false, true))
+        );
+        for other in [
+            all.replace("updateIssueComment", "deleteIssueComment"),
+            all.replace("addLabels", "clearLabels"),
+            format!("{all} mutation {{ x }}"),
+            all.replace("{ comment:", "{ x: closeIssue(input: {issueId: $issue}) { clientMutationId } comment:"),
+        ] {
+            assert!(!asks(&other), "{other}");
+        }
+    }
+
     /// Attack corpus H88, H89, H90.
     #[test]
     fn no_call_but_those_of_the_list_is_made() {
@@ -298,8 +315,6 @@ mod tests {
             ("POST", "/graphql", json!({"query": add_reaction(Reaction::Confused, 1), "variables": {"s0": "a"}})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({})),
             ("POST", "/graphql", json!({"query": MARK_READY, "variables": {"pull": "x"}})),
-            ("POST", "/graphql", json!({"query": show(Commenting::Writes, true, false)})),
-            ("POST", "/graphql", json!({"query": show(Commenting::Edits, true, true)})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"title": "x", "body": "x", "base": "release"})),
             ("PATCH", "/repos/a/b/pulls/7", json!({"state": "closed"})),
             ("POST", "/app/installations/1/access_tokens", json!(null)),
@@ -316,16 +331,6 @@ mod tests {
             ("POST", "/graphql", json!({"query": "query { x } mutation { mergePullRequest }"})),
             ("POST", "/graphql", json!({"query": format!("{} mutation {{ x }}", resolve_threads(1))})),
             ("POST", "/graphql", json!({"query": resolve_threads(1).replace("resolve", "unresolve")})),
-            (
-                "POST",
-                "/graphql",
-                json!({"query": show(Commenting::Edits, true, true).replace("updateIssue", "deleteIssue")}),
-            ),
-            (
-                "POST",
-                "/graphql",
-                json!({"query": format!("{} mutation {{ x }}", show(Commenting::Writes, true, true))}),
-            ),
             ("POST", "/repos/a/b/actions/runs/7/rerun", json!({})),
             ("POST", "/repos/a/b/actions/runs/7/rerun-failed-jobs", json!({"enable_debug_logging": true})),
             // Another state or branch.

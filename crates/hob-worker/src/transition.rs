@@ -8,7 +8,7 @@ use hob_domain::{
     Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
     Spend, State, Timestamp, Transition,
 };
-use hob_forge::{BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
+use hob_forge::{Acquisition, BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
 use hob_words::{STATUS_MARK, status_body};
 
 use crate::{
@@ -27,7 +27,8 @@ pub(super) async fn acquire(
     base: &Arc<BaseBranch>,
     transition: Transition,
 ) -> Result<HeldIssue, WorkError> {
-    acquire_with(worker, observed, base, transition, |_, _, _, _, _| Err(())).await
+    // Boxed: every action's future holds this one.
+    Box::pin(acquire_with(worker, observed, base, transition, |_, _, _, _, _| Err(()))).await
 }
 
 /// Acquires it, and reserves a share of the repository's day in the same push if that can be.
@@ -48,8 +49,9 @@ pub(super) async fn acquire_with<E>(
     let with =
         |record: &Record, before: Option<&RepositoryRecord>, nonce, now| reserve(&issue, record, before, nonce, now);
     let ledger = worker.forge.ledger();
-    let acquired = ledger.acquire_with(issue.number, entry.as_ref(), &claimant, &base.tree, transition, with);
-    // Boxed, as are the others here: every action's future holds this one.
+    let acquisition =
+        Acquisition { issue: issue.number, seen: entry.as_ref(), claimant: &claimant, tree: &base.tree, transition };
+    let acquired = ledger.acquire_with(acquisition, with);
     let (lease, reserved) = Box::pin(acquired).await?;
     let held = HeldIssue::new(lease, issue, Arc::clone(base), reserved);
     // A read that lags may not show the label of the state that the issue leaves; nobody else would remove it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
 use hob_domain::{Control, IssueNumber, Nonce, Record, RepositoryRecord, Request, Sha, Timestamp, Transition};
-use hob_forge::{Access, Forge, ForgeError, HeldLease, RENEWALS, RepositoryChange};
+use hob_forge::{Access, Acquisition, Forge, ForgeError, HeldLease, RENEWALS, RepositoryChange};
 
 use crate::harness::{World, claim, repo_on_forge};
 
@@ -125,9 +125,16 @@ async fn claimed_and_counted(
     issue: u64,
 ) -> Result<(HeldLease, bool), ForgeError> {
     let base = forge.repository().base_branch().await.unwrap();
-    let (claimant, begin) = (world.claimant(name), claim("Make done.txt"));
+    let claimant = world.claimant(name);
+    let acquisition = Acquisition {
+        issue: IssueNumber(issue),
+        seen: None,
+        claimant: &claimant,
+        tree: &base.tree,
+        transition: claim("Make done.txt"),
+    };
     let count = |_: &Record, before: Option<&_>, nonce, now| counted(before, nonce, now);
-    let acquired = forge.ledger().acquire_with(IssueNumber(issue), None, &claimant, &base.tree, begin, count).await;
+    let acquired = forge.ledger().acquire_with(acquisition, count).await;
     acquired.map(|(lease, answer)| (lease, answer.is_some()))
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn acquire_for_attempt(
         let allowance = allowance.filter(|_| ends_at_once(worker, issue, record).is_none()).ok_or(None)?;
         reserved(worker, record, allowance, before, nonce, now).map_err(Some)
     };
-    acquire_with(worker, observed, base, begin, reserve).await
+    Box::pin(acquire_with(worker, observed, base, begin, reserve)).await
 }
 
 fn reserved(
