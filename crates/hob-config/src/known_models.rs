@@ -52,6 +52,8 @@ pub enum EditForm {
     Replace,
     /// Patches of OpenAI's form, as a text.
     Patch,
+    /// The same, which it also writes as the plain text of a custom tool, by a grammar.
+    PatchText,
     /// The same, which the responses interface also has as a tool of its own.
     PatchTool,
 }
@@ -269,7 +271,7 @@ mod tests {
         for (name, form) in [
             ("anthropic/claude-sonnet-5-5", Some(EditForm::Replace)),
             ("openai/anthropic/claude-of-tomorrow", Some(EditForm::Replace)),
-            ("openai/gpt-5-mini", Some(EditForm::Patch)),
+            ("openai/gpt-5-mini", Some(EditForm::PatchText)),
             ("openai/codex-mini-latest", Some(EditForm::Patch)),
             ("openai/gpt-5.2-codex", Some(EditForm::PatchTool)),
             ("openai/gpt-6-sol", Some(EditForm::PatchTool)),

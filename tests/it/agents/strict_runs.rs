@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::models::{
     Answer, Server,
-    strict::{refused_by_chat, refused_by_messages, refused_by_responses},
+    strict::{PAIRS, refused_by_chat, refused_by_messages, refused_by_responses},
 };
 
 const TURNS: usize = 100;
@@ -18,6 +18,10 @@ const TURNS: usize = 100;
 struct Service {
     model: &'static str,
     interface: OpenAiInterface,
+    /// What is answered before anything else.
+    first: Option<&'static str>,
+    /// What answers a patch.
+    answers: &'static str,
     stream: fn(&[Call]) -> String,
     refused: fn(&str, &Value) -> Vec<String>,
     /// The ids of the calls and of the answers in a request.
@@ -50,7 +54,8 @@ fn calls(turn: usize) -> Vec<Call> {
         _ if turn == 4 => vec![call(0, "read", json!({ "path": "a.png" }))],
         _ => {
             let patch = format!("*** Begin Patch\n*** Add File: patched-{turn}.txt\n+{turn}\n*** End Patch");
-            vec![call(0, "apply_patch", json!({ "patch": patch }))]
+            // An id of its own: with one of before, a reply would not go back as it came.
+            vec![Call { id: format!("call_of_{turn}"), ..call(0, "apply_patch", json!({ "patch": patch })) }]
         }
     }
 }
@@ -69,14 +74,27 @@ fn chat(calls: &[Call]) -> String {
     format!("data: {choice}\n\ndata: {usage}\n\ndata: [DONE]\n\n")
 }
 
-/// Patches by the interface's own tool; and each reply with reasoning that goes back unchanged.
+/// Patches by the interface's own tool.
 fn responses(calls: &[Call]) -> String {
+    responses_with(calls, |call, patch| {
+        let (path, diff) = patch.split_once("*** Add File: ").unwrap().1.split_once('\n').unwrap();
+        let operation = json!({ "type": "create_file", "path": path, "diff": diff.lines().next().unwrap() });
+        json!({ "type": "apply_patch_call", "id": "apc", "call_id": call.id, "status": "completed", "operation": operation })
+    })
+}
+
+/// Patches by a custom tool.
+fn custom(calls: &[Call]) -> String {
+    responses_with(
+        calls,
+        |call, patch| json!({ "type": "custom_tool_call", "id": "ctc", "call_id": call.id, "name": call.name, "input": patch }),
+    )
+}
+
+/// Patches as `patched` writes them; and each reply with reasoning that goes back unchanged.
+fn responses_with(calls: &[Call], patched: fn(&Call, &str) -> Value) -> String {
     let item = |call: &Call| match call.arguments["patch"].as_str() {
-        Some(patch) => {
-            let (path, diff) = patch.split_once("*** Add File: ").unwrap().1.split_once('\n').unwrap();
-            let operation = json!({ "type": "create_file", "path": path, "diff": diff.lines().next().unwrap() });
-            json!({ "type": "apply_patch_call", "id": "apc", "call_id": call.id, "status": "completed", "operation": operation })
-        }
+        Some(patch) => patched(call, patch),
         None => {
             json!({ "type": "function_call", "id": "fc", "call_id": call.id, "name": call.name, "arguments": call.arguments.to_string() })
         }
@@ -125,8 +143,8 @@ fn of_chat(body: &Value) -> (Vec<String>, Vec<String>) {
 }
 
 fn of_responses(body: &Value) -> (Vec<String>, Vec<String>) {
-    let of = |kinds: &[&str]| texts(&body["input"], "type", kinds, "call_id");
-    (of(&["function_call", "apply_patch_call"]), of(&["function_call_output", "apply_patch_call_output"]))
+    let of = |kinds: [&str; 3]| texts(&body["input"], "type", &kinds, "call_id");
+    (of(PAIRS.map(|(call, _)| call)), of(PAIRS.map(|(_, output)| output)))
 }
 
 fn of_messages(body: &Value) -> (Vec<String>, Vec<String>) {
@@ -143,7 +161,9 @@ fn said(body: &Value) -> Vec<String> {
 
 /// Runs 100 turns; the requests.
 async fn run(service: &Service) -> Vec<Value> {
-    let server = Server::start((1..=TURNS + 1).map(|turn| Answer::Stream((service.stream)(&calls(turn))))).await;
+    let turns = (1..=TURNS + 1).map(|turn| Answer::Stream((service.stream)(&calls(turn))));
+    let first = service.first.map(|refusal| Answer::Status(400, &[], refusal));
+    let server = Server::start(first.into_iter().chain(turns)).await;
     let agent =
         AgentSettings { context_tokens: Some(24_000), last_look: false, recent_errors: 0, ..AgentSettings::default() };
     let model = ModelSettings {
@@ -174,16 +194,34 @@ async fn run(service: &Service) -> Vec<Value> {
 #[tokio::test]
 async fn a_hundred_turns_stay_valid_at_each_interface_and_are_found_in_its_cache() {
     use OpenAiInterface::{Chat, Responses};
-    let service = |model, interface, stream, refused, ids| Service { model, interface, stream, refused, ids };
+    let service = |model, interface, stream, refused, ids| Service {
+        model,
+        interface,
+        first: None,
+        answers: "",
+        stream,
+        refused,
+        ids,
+    };
+    let lacks_patches =
+        r#"{"error":{"message":"Invalid value: 'apply_patch'. Supported values are: 'function', 'custom'."}}"#;
     for service in [
-        service("openai/gpt-6-sol", Responses, responses, refused_by_responses, of_responses),
+        Service {
+            answers: "apply_patch_call_output",
+            ..service("openai/gpt-6-sol", Responses, responses, refused_by_responses, of_responses)
+        },
+        Service {
+            first: Some(lacks_patches),
+            answers: "custom_tool_call_output",
+            ..service("openai/gpt-6-sol", Responses, custom, refused_by_responses, of_responses)
+        },
         service("openai/gpt-5.1", Chat, chat, refused_by_chat, of_chat),
         service("openai/gemini-3.8-flash", Chat, chat, refused_by_chat, of_chat),
         service("anthropic/claude-opus-5-5", Chat, messages, refused_by_messages, of_messages),
     ] {
-        let bodies = run(&service).await;
+        let bodies = run(&service).await.split_off(usize::from(service.first.is_some()));
         assert_eq!(bodies.len(), TURNS + 1);
-        let (mut anew, mut seen, mut has_picture) = (0, Vec::new(), false);
+        let (mut anew, mut seen, mut has_picture, mut has_answer) = (0, Vec::new(), false, false);
         for (turn, body) in bodies.iter().enumerate() {
             let at = format!("{} turn {turn}", service.model);
             let name = service.model.split_once('/').unwrap().1;
@@ -192,11 +230,12 @@ async fn a_hundred_turns_stay_valid_at_each_interface_and_are_found_in_its_cache
             assert_eq!(called, answered, "{at}: an answer for each call");
             assert_eq!(called.iter().collect::<BTreeSet<_>>().len(), called.len(), "{at}: ids that are there twice");
             has_picture |= body.to_string().contains("iVBORw0KGgo");
+            has_answer |= body.to_string().contains(service.answers);
             let now = said(body);
             anew += usize::from(!now.starts_with(&seen));
             seen = now;
         }
-        assert!(has_picture, "{}", service.model);
+        assert!(has_picture && has_answer, "{} {}", service.model, service.answers);
         // What is left out is left out in large pieces: the rest of the requests begin as the one before.
         assert!((2..=12).contains(&anew), "{}: {anew} of {TURNS}", service.model);
     }

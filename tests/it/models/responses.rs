@@ -193,7 +193,7 @@ async fn a_model_that_knows_it_patches_by_its_interfaces_own_tool() {
     patching(client.as_ref(), &answered(verbatim.clone())).await.unwrap();
     patching(client.as_ref(), &answered(None)).await.unwrap();
     // Another model's replies are not verbatim here.
-    patching(of("openai/gpt-5", OpenAiInterface::Responses).as_ref(), &answered(verbatim)).await.unwrap();
+    patching(of("openai/codex-mini-latest", OpenAiInterface::Responses).as_ref(), &answered(verbatim)).await.unwrap();
     let bodies = server.bodies();
     let kinds = |body: &Value, of: &str| -> Vec<String> {
         body[of].as_array().unwrap().iter().skip(1).map(|item| item["type"].as_str().unwrap().to_owned()).collect()
@@ -223,15 +223,135 @@ async fn a_model_that_knows_it_patches_by_its_interfaces_own_tool() {
 }
 
 #[tokio::test]
-async fn a_service_without_the_tool_for_patches_gets_hobs_own() {
-    let refused = r#"{"error":{"message":"Invalid value: 'apply_patch'. Supported values are: 'function'.","param":"tools[1].type"}}"#;
+async fn a_service_without_the_tool_for_patches_gets_a_custom_one_and_else_hobs_own() {
+    let lacks = r#"{"error":{"message":"Invalid value: 'apply_patch'. Supported values are: 'function'.","param":"tools[1].type"}}"#;
+    let lacks_custom = r#"{"error":{"message":"tools.1: Input tag 'custom' does not match any of the expected tags"}}"#;
+    let refused = |body| Answer::Status(400, &[], body);
     let good = || Answer::Stream(events(&happy()));
-    let server = Server::start([Answer::Status(400, &[], refused), good(), good()]).await;
+    for (model, answers, kinds) in [
+        ("gpt-6-sol", vec![refused(lacks), good(), good()], &["apply_patch", "custom", "custom"][..]),
+        (
+            "gpt-6-sol",
+            vec![refused(lacks), refused(lacks_custom), good(), good()],
+            &["apply_patch", "custom", "function", "function"],
+        ),
+        ("gpt-5", vec![good(), good()], &["custom", "custom"]),
+        ("gpt-5", vec![refused(lacks_custom), good(), good()], &["custom", "function", "function"]),
+        ("codex-mini-latest", vec![good(), good()], &["function", "function"]),
+    ] {
+        let server = Server::start(answers).await;
+        let client = server.client_with(&format!("openai/{model}"), |settings| {
+            settings.openai_interface = Some(OpenAiInterface::Responses);
+        });
+        let task = [Memoized::from(Message::user("task"))];
+        patching(client.as_ref(), &task).await.unwrap();
+        patching(client.as_ref(), &task).await.unwrap();
+        let tools: Vec<_> = server.bodies().iter().map(|body| body["tools"][1].clone()).collect();
+        assert_eq!(tools.iter().map(|tool| tool["type"].as_str().unwrap()).collect::<Vec<_>>(), kinds, "{model}");
+        let custom = tools.iter().find(|tool| tool["type"] == "custom");
+        assert!(custom.is_none_or(|tool| tool["name"] == "apply_patch" && tool["format"]["syntax"] == "lark"));
+    }
+}
+
+/// A request that was refused for what another one has already learned is sent anew, and not without the next form.
+#[tokio::test]
+async fn two_conversations_that_are_refused_at_once_learn_it_once() {
+    let lacks = r#"{"error":{"message":"Invalid value: 'apply_patch'."}}"#;
+    let refused = || Answer::Status(400, &[], lacks);
+    let good = || Answer::Stream(events(&happy()));
+    let server = Server::start([refused(), refused(), good(), good()]).await;
     let client =
         server.client_with("openai/gpt-6-sol", |settings| settings.openai_interface = Some(OpenAiInterface::Responses));
     let task = [Memoized::from(Message::user("task"))];
-    patching(client.as_ref(), &task).await.unwrap();
-    patching(client.as_ref(), &task).await.unwrap();
-    let kinds: Vec<_> = server.bodies().iter().map(|body| body["tools"][1]["type"].clone()).collect();
-    assert_eq!(kinds, ["apply_patch", "function", "function"]);
+    let (one, two) = tokio::join!(patching(client.as_ref(), &task), patching(client.as_ref(), &task));
+    assert!(one.is_ok() && two.is_ok(), "{one:?} {two:?}");
+    let mut kinds: Vec<_> = server.bodies().iter().map(|body| body["tools"][1]["type"].clone()).collect();
+    kinds.sort_by_key(Value::to_string);
+    assert_eq!(kinds, ["apply_patch", "apply_patch", "custom", "custom"]);
+}
+
+/// A reply with calls of custom tools, as the interface streams them.
+fn customs() -> Vec<Value> {
+    let call = |index: u32, name: &str, input: &str| {
+        json!({ "type": "response.output_item.done", "output_index": index, "item": { "type": "custom_tool_call", "id": format!("ctc_{index}"),
+            "call_id": format!("call_{index}"), "name": name, "input": input, "status": "completed" } })
+    };
+    vec![
+        json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "custom_tool_call", "id": "ctc_0",
+            "call_id": "call_0", "name": "apply_patch", "input": "" } }),
+        json!({ "type": "response.custom_tool_call_input.delta", "output_index": 0, "item_id": "ctc_0", "delta": "*** Begin" }),
+        json!({ "type": "response.custom_tool_call_input.done", "output_index": 0, "item_id": "ctc_0", "input": "*** Begin" }),
+        call(0, "apply_patch", "*** Begin Patch\n*** Delete File: a\n*** End Patch\n"),
+        call(1, "shell", "ls \"a b\""),
+        call(2, "shell", r#"{"command":"ls"}"#),
+        json!({ "type": "response.completed", "response": { "status": "completed", "usage": { "input_tokens": 1, "output_tokens": 9 } } }),
+    ]
+}
+
+#[tokio::test]
+async fn a_call_of_a_custom_tool_is_taken_and_answered_as_one() {
+    let server = Server::start([customs(), happy(), happy(), happy()].map(|data| Answer::Stream(events(&data)))).await;
+    let of =
+        |name: &str| server.client_with(name, |settings| settings.openai_interface = Some(OpenAiInterface::Responses));
+    let client = of("openai/gpt-5");
+    let task = Memoized::from(Message::user("task"));
+    let ModelReply { text, calls, verbatim, .. } =
+        patching(client.as_ref(), std::slice::from_ref(&task)).await.unwrap();
+    assert_eq!(
+        calls,
+        [
+            tool_call("call_0", "apply_patch", r#"{"input":"*** Begin Patch\n*** Delete File: a\n*** End Patch\n"}"#),
+            tool_call("call_1", "shell", r#"{"input":"ls \"a b\""}"#),
+            tool_call("call_2", "shell", r#"{"command":"ls"}"#),
+        ]
+    );
+    let results = ["call_0", "call_1", "call_2"]
+        .map(|id| ToolResult { is_error: id == "call_1", ..ToolResult::of_text(id, "t") });
+    let said = Message::Assistant { text, calls, verbatim };
+    // As a session has it on the disk.
+    let kept: Message = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
+    let answered =
+        |said: &Message| [task.clone(), said.clone().into(), Message::Results { results: results.to_vec() }.into()];
+    patching(client.as_ref(), &answered(&said)).await.unwrap();
+    patching(of("openai/gpt-5").as_ref(), &answered(&kept)).await.unwrap();
+    patching(of("openai/gpt-6-sol").as_ref(), &answered(&kept)).await.unwrap();
+    let bodies = server.bodies();
+    let items = |body: &Value| body["input"].as_array().unwrap()[1..].to_vec();
+    let output = |kind: &str, id: &str, text: &str| json!({ "type": kind, "call_id": id, "output": text });
+    let outputs =
+        |kind: &str| [output(kind, "call_0", "t"), output(kind, "call_1", "error: t"), output(kind, "call_2", "t")];
+    let custom = [3, 4, 5].map(|index| customs()[index]["item"].clone());
+    assert_eq!(items(&bodies[1]), [custom, outputs("custom_tool_call_output")].concat());
+    assert_eq!(items(&bodies[2]), items(&bodies[1]));
+    // To another model they are calls of functions.
+    let function = |call: &ToolCall| json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments });
+    let Message::Assistant { calls, .. } = &said else { unreachable!() };
+    let functions: Vec<Value> = calls.iter().map(function).collect();
+    assert_eq!(items(&bodies[3]), [functions, outputs("function_call_output").to_vec()].concat());
+}
+
+#[tokio::test]
+async fn a_call_of_a_custom_tool_is_one_of_a_function_at_other_vendors() {
+    let replies = [Answer::Stream(events(&customs())), Answer::Stream(openai::happy())];
+    let server = Server::start(replies.into_iter().chain([Answer::Status(400, &[], "{}")])).await;
+    let client =
+        server.client_with("openai/gpt-5", |settings| settings.openai_interface = Some(OpenAiInterface::Responses));
+    let task = Memoized::from(Message::user("task"));
+    let ModelReply { text, calls, verbatim, .. } =
+        patching(client.as_ref(), std::slice::from_ref(&task)).await.unwrap();
+    let results = ["call_0", "call_1", "call_2"].map(|id| ToolResult::of_text(id, "t")).to_vec();
+    let said = [task, Message::Assistant { text, calls, verbatim }.into(), Message::Results { results }.into()];
+    patching(server.client("openai/qwen3-coder").as_ref(), &said).await.unwrap();
+    patching(server.client("anthropic/claude-opus-5-5").as_ref(), &said).await.unwrap_err();
+    let bodies = server.bodies();
+    let call = &bodies[1]["messages"][2]["tool_calls"][1];
+    let function = json!({ "name": "shell", "arguments": r#"{"input":"ls \"a b\""}"# });
+    assert_eq!(call, &json!({ "id": "call_1", "type": "function", "function": function }));
+    assert_eq!(bodies[1]["messages"][4]["tool_call_id"], "call_1");
+    let call = &bodies[2]["messages"][1]["content"][1];
+    assert_eq!(
+        call,
+        &json!({ "type": "tool_use", "id": "call_1", "name": "shell", "input": { "input": "ls \"a b\"" } })
+    );
+    assert_eq!(bodies[2]["messages"][2]["content"][1]["tool_use_id"], "call_1");
 }

@@ -23,6 +23,12 @@ const RESPONSES: [&str; 10] = [
     "tools",
     "input",
 ];
+/// The items of calls at the responses interface, each with the one that answers it.
+pub(crate) const PAIRS: [(&str, &str); 3] = [
+    ("function_call", "function_call_output"),
+    ("custom_tool_call", "custom_tool_call_output"),
+    ("apply_patch_call", "apply_patch_call_output"),
+];
 const CHAT: [&str; 7] = ["model", "stream", "stream_options", "max_tokens", "reasoning_effort", "tools", "messages"];
 const MESSAGES: [&str; 8] =
     ["model", "max_tokens", "stream", "thinking", "output_config", "tools", "system", "messages"];
@@ -50,11 +56,34 @@ pub(crate) fn refused_by_responses(model: &str, body: &Value) -> Vec<String> {
     let ids = |kind: &str| -> Vec<&Value> {
         items.iter().filter(|item| item["type"] == kind).map(|item| &item["call_id"]).collect()
     };
-    for (call, output) in [("function_call", "function_call_output"), ("apply_patch_call", "apply_patch_call_output")] {
+    for (call, output) in PAIRS {
         wrong.extend((ids(call) != ids(output)).then(|| format!("a {call} without its output")));
     }
-    let has_tool = body["tools"].as_array().unwrap().iter().any(|tool| tool["type"] == "apply_patch");
+    let kinds = PAIRS.iter().flat_map(|(call, output)| [*call, *output]).chain(["message", "reasoning"]);
+    let kinds: Vec<&str> = kinds.collect();
+    // A message may go without its type.
+    let unknown = items.iter().filter_map(|item| item["type"].as_str()).filter(|kind| !kinds.contains(kind));
+    wrong.extend(unknown.map(|kind| format!("an item {kind}")));
+    let tools = body["tools"].as_array().unwrap();
+    let has_tool = tools.iter().any(|tool| tool["type"] == "apply_patch");
     wrong.extend((!has_tool && !ids("apply_patch_call").is_empty()).then(|| "a call of no tool".to_owned()));
+    for call in items.iter().filter(|item| item["type"] == "custom_tool_call") {
+        let is_offered = tools.iter().any(|tool| tool["type"] == "custom" && tool["name"] == call["name"]);
+        wrong.extend((!is_offered).then(|| format!("a call of no custom tool: {call}")));
+        wrong.extend((!call["input"].is_string()).then(|| format!("a call without its text: {call}")));
+    }
+    for tool in tools {
+        let members: &[&str] = match tool["type"].as_str().unwrap() {
+            "function" => &["type", "name", "description", "parameters", "strict"],
+            "custom" => &["type", "name", "description", "format"],
+            "apply_patch" => &["type"],
+            kind => panic!("no tool {kind}"),
+        };
+        wrong.extend(strange(tool, members).into_iter().map(|key| format!("{key} of a tool")));
+        let format = &tool["format"];
+        let is_grammar = format["type"] == "grammar" && format["syntax"] == "lark" && format["definition"].is_string();
+        wrong.extend((tool["type"] == "custom" && !is_grammar).then(|| format!("the format {format}")));
+    }
     wrong
 }
 

@@ -17,12 +17,14 @@ use crate::model::{
     http::{Call, Collect, Http},
 };
 
-/// Tries of one request: as it is, and once more for each of the five refusals.
-const TRIES: usize = 6;
+/// Tries of one request: as it is, and once more for each of the six refusals.
+const TRIES: usize = 7;
 /// Tokens of a reply that are too few to work with: then the request has to become shorter.
 const CAP_LEAST: u32 = 1_024;
 /// The two names of the cap at interfaces compatible with OpenAI's.
 const NAMES: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+/// Words in a refusal of a tool for patches.
+const PATCHES: [&str; 4] = ["apply_patch", "tools", "custom", "grammar"];
 /// Words with which services refuse a member of a request.
 const REFUSALS: [&str; 8] = [
     "unsupported",
@@ -41,7 +43,8 @@ pub(super) struct Adapted {
     cap: AtomicU32,
     has_other_name: AtomicBool,
     lacks_effort: AtomicBool,
-    lacks_patches: AtomicBool,
+    lacks_patch_tool: AtomicBool,
+    lacks_patch_text: AtomicBool,
     lacks_flex: AtomicBool,
 }
 
@@ -49,19 +52,24 @@ impl Adapted {
     /// Of a model that edits in this way, as far as its interface has a tool for that.
     pub(super) fn new(edits: Option<EditForm>) -> Self {
         let no = || AtomicBool::new(false);
-        let lacks_patches = AtomicBool::new(edits != Some(EditForm::PatchTool));
+        let (tool, text) = (edits == Some(EditForm::PatchTool), edits == Some(EditForm::PatchText));
         Self {
             cap: AtomicU32::new(u32::MAX),
             has_other_name: no(),
             lacks_effort: no(),
-            lacks_patches,
+            lacks_patch_tool: AtomicBool::new(!tool),
+            lacks_patch_text: AtomicBool::new(!tool && !text),
             lacks_flex: no(),
         }
     }
 
-    /// Whether the interface's own tool for patches is offered.
-    pub(super) fn patches(&self) -> bool {
-        !self.lacks_patches.load(Relaxed)
+    /// How a tool for patches is offered.
+    pub(super) fn patches(&self) -> EditForm {
+        match (self.lacks_patch_tool.load(Relaxed), self.lacks_patch_text.load(Relaxed)) {
+            (false, _) => EditForm::PatchTool,
+            (true, false) => EditForm::PatchText,
+            (true, true) => EditForm::Patch,
+        }
     }
 
     /// The cap of a reply that should have `wanted` tokens.
@@ -96,10 +104,13 @@ impl Adapted {
         let mut tries_left = TRIES;
         loop {
             tries_left -= 1;
+            let offered = self.patches();
             let (cap, body) = made();
             call.body = body;
             match http.stream::<C>(&call, of).await {
-                Err(error) if tries_left > 0 && (self.learn(&error, cap) || self.hurries(&error, &mut call.tier)) => {}
+                Err(error)
+                    if tries_left > 0 && (self.learn(&error, cap, offered) || self.hurries(&error, &mut call.tier)) => {
+                }
                 answered => return answered,
             }
         }
@@ -115,8 +126,8 @@ impl Adapted {
         is_about_it && std::mem::take(tier) == ServiceTier::Flex && !self.lacks_flex.swap(true, Relaxed)
     }
 
-    /// Whether another try of a request that asked for at most `cap` tokens can help.
-    fn learn(&self, error: &ModelError, cap: u32) -> bool {
+    /// Whether another try of a request can help that asked for at most `cap` tokens and offered patches as `offered`.
+    fn learn(&self, error: &ModelError, cap: u32, offered: EditForm) -> bool {
         let message = match error {
             ModelError::TooLong(message) => Some(message.as_str()),
             error => error.refusal(),
@@ -125,9 +136,15 @@ impl Adapted {
         if let Some(fitting) = fitting(&message, cap) {
             return self.cap.fetch_min(fitting, Relaxed) > fitting;
         }
-        // Other servers of the interface may know functions only.
-        if message.contains("apply_patch") || message.contains("tools") && self.patches() {
-            return !self.lacks_patches.swap(true, Relaxed);
+        // Other servers of the interface may know functions only, or functions and custom tools.
+        let lacks = match offered {
+            EditForm::PatchTool => Some(&self.lacks_patch_tool),
+            EditForm::PatchText => Some(&self.lacks_patch_text),
+            EditForm::Patch | EditForm::Replace => None,
+        };
+        if let Some(lacks) = lacks.filter(|_| PATCHES.iter().any(|word| message.contains(word))) {
+            lacks.store(true, Relaxed);
+            return true;
         }
         if !REFUSALS.iter().any(|refusal| message.contains(refusal)) {
             return false;
@@ -207,6 +224,7 @@ mod tests {
     #[test]
     fn what_is_refused_is_left_out_from_then_on_and_once() {
         let adapted = Adapted::new(None);
+        let learn = |error: &ModelError| adapted.learn(error, 9_000, EditForm::Patch);
         assert_eq!(
             (adapted.name("max_tokens"), adapted.cap(9_000), adapted.effort(Some("high"))),
             ("max_tokens", 9_000, Some("high"))
@@ -214,19 +232,19 @@ mod tests {
         let name = refused(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         );
-        assert!(adapted.learn(&name, 9_000) && !adapted.learn(&name, 9_000));
+        assert!(learn(&name) && !learn(&name));
         assert_eq!(
             (adapted.name("max_tokens"), adapted.name("max_completion_tokens")),
             ("max_completion_tokens", "max_tokens")
         );
         let effort = refused("Unrecognized request argument supplied: reasoning_effort");
-        assert!(adapted.learn(&effort, 9_000) && !adapted.learn(&effort, 9_000));
+        assert!(learn(&effort) && !learn(&effort));
         assert_eq!(adapted.effort(Some("high")), None);
         let cap = ModelError::TooLong("max_tokens: 9000 > 4096, the maximum number of output tokens".into());
-        assert!(adapted.learn(&cap, 9_000) && !adapted.learn(&cap, 9_000));
+        assert!(learn(&cap) && !learn(&cap));
         assert_eq!((adapted.cap(9_000), adapted.cap(2_000)), (4_096, 2_000));
         for other in [refused("no such model"), refused("unknown field `x`"), ModelError::Cut] {
-            assert!(!Adapted::new(None).learn(&other, 9_000), "{other}");
+            assert!(!Adapted::new(None).learn(&other, 9_000, EditForm::Patch), "{other}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use hob_domain::Strain;
 pub use hob_egress::{ServiceTier, Usage};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::model::{Funds, Memoized, ModelError, Verbatim};
 
@@ -126,6 +127,27 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them: JSON text that may be broken.
     pub arguments: String,
+}
+
+/// The argument that has the text of a custom tool's call.
+pub(crate) const TEXT: &str = "input";
+
+impl ToolCall {
+    /// The call of a custom tool, whose input is a plain text. One that is an object all the same has the arguments.
+    pub(in crate::model) fn of_text(id: String, name: String, input: String) -> Self {
+        let is_object = serde_json::from_str::<Map<String, Value>>(&input).is_ok();
+        let arguments = if is_object { input } else { json!({ TEXT: input }).to_string() };
+        Self { id, name, arguments }
+    }
+
+    /// The text, if that is all that it has.
+    pub(crate) fn text(&self) -> Option<String> {
+        let mut given: Map<String, Value> = serde_json::from_str(&self.arguments).ok()?;
+        match given.remove(TEXT).filter(|_| given.is_empty())? {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// The answer of a tool.

@@ -34,6 +34,7 @@ pub use fallback_chain::FallbackChain;
 pub use funds::Funds;
 pub use http::use_ring;
 pub use memoized::Memoized;
+pub(crate) use message::TEXT;
 pub use message::{
     Message, ModelClient, ModelReply, ModelRequest, Picture, Rest, ServiceTier, Stop, Tool, ToolCall, ToolResult, Usage,
 };

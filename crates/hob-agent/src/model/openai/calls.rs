@@ -20,12 +20,20 @@ pub(super) struct CallDelta {
     index: Option<Value>,
     id: Option<String>,
     function: Option<FunctionDelta>,
+    /// Of a custom tool, whose input is a plain text.
+    custom: Option<CustomDelta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct FunctionDelta {
     name: Option<String>,
     arguments: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct CustomDelta {
+    name: Option<String>,
+    input: Option<String>,
 }
 
 /// The calls so far, in the order in which they began.
@@ -38,6 +46,7 @@ struct Partial {
     id: String,
     name: String,
     arguments: String,
+    is_custom: bool,
 }
 
 impl Calls {
@@ -45,7 +54,9 @@ impl Calls {
     pub(super) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
         let index = delta.index.as_ref().and_then(Value::as_u64);
         let id = delta.id.unwrap_or_default();
-        let FunctionDelta { name, arguments } = delta.function.unwrap_or_default();
+        let is_custom = delta.custom.is_some();
+        let custom = |CustomDelta { name, input }| FunctionDelta { name, arguments: input.map(Value::String) };
+        let FunctionDelta { name, arguments } = delta.custom.map(custom).or(delta.function).unwrap_or_default();
         let name = name.unwrap_or_default();
         let more = match arguments {
             None | Some(Value::Null) => String::new(),
@@ -71,6 +82,7 @@ impl Calls {
             call.name.push_str(&name);
         }
         call.arguments.push_str(&more);
+        call.is_custom |= is_custom;
         Ok(())
     }
 
@@ -100,7 +112,10 @@ impl Calls {
 
     /// All of them.
     pub(super) fn finish(self) -> Vec<ToolCall> {
-        let whole = |Partial { id, name, arguments, .. }| ToolCall { id, name, arguments };
+        let whole = |Partial { id, name, arguments, is_custom, .. }| match is_custom {
+            true => ToolCall::of_text(id, name, arguments),
+            false => ToolCall { id, name, arguments },
+        };
         self.0.into_iter().map(whole).collect()
     }
 }
@@ -145,6 +160,31 @@ mod tests {
         // The same tool twice.
         let twice = json!([[0, null, "shell", one], [0, null, "shell", two]]);
         assert_eq!(joined(&twice), [format!("shell {one}"), format!("shell {two}")]);
+    }
+
+    /// OpenAI's custom tools, whose calls come beside those of functions.
+    #[test]
+    fn a_call_of_a_custom_tool_has_its_text_as_an_argument() {
+        let mut calls = Calls::default();
+        for piece in [
+            json!({ "index": 0, "id": "call_a", "type": "custom", "custom": { "name": "shell", "input": "" } }),
+            json!({ "index": 0, "custom": { "input": "echo \"{" } }),
+            json!({ "index": 0, "custom": { "input": "}\"" } }),
+            json!({ "index": 1, "id": "call_b", "type": "function", "function": { "name": "read", "arguments": "{}" } }),
+            json!({ "index": 2, "id": "call_c", "type": "custom", "custom": { "name": "shell", "input": "{\"command\":\"ls\"}" } }),
+        ] {
+            calls.add(serde_json::from_value(piece).unwrap()).unwrap();
+        }
+        let calls: Vec<_> = calls.finish().into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
+        let call = |id: &str, name: &str, arguments: &str| (id.to_owned(), name.to_owned(), arguments.to_owned());
+        assert_eq!(
+            calls,
+            [
+                call("call_a", "shell", r#"{"input":"echo \"{}\""}"#),
+                call("call_b", "read", "{}"),
+                call("call_c", "shell", r#"{"command":"ls"}"#),
+            ]
+        );
     }
 
     #[test]

@@ -22,7 +22,11 @@ use crate::model::{
     message::UNSEEN,
     openai::plain_name,
     reply_options::{FLEX, ReplyOptions},
-    responses::{collect::Collected, patches},
+    responses::{
+        answers::{CallForm, forms},
+        collect::Collected,
+        patches,
+    },
 };
 
 /// Bytes of the first message that make the key of its cache.
@@ -105,13 +109,11 @@ impl Responses {
         Bytes::from(body)
     }
 
-    /// The tools; that for patches is the interface's own if the model knows it, and the service did not refuse it.
+    /// The tools; that for patches in the form that the model knows best, of those that the service did not refuse.
     fn tools<'a>(&self, tools: &'a Memoized<Vec<Tool>>) -> Cow<'a, str> {
-        if !self.adapted.patches() {
-            return tools.json(&self.of, |tools| tools.iter().map(tool).collect::<Value>().to_string());
-        }
-        let own = |one: &Tool| if patches::is_patch(one) { json!({ "type": patches::NAME }) } else { tool(one) };
-        tools.json(&format!("{} with patches", self.of), |tools| tools.iter().map(own).collect::<Value>().to_string())
+        let form = self.adapted.patches();
+        let own = |one: &Tool| patches::offer(one, form).unwrap_or_else(|| tool(one));
+        tools.json(&format!("{} {form:?}", self.of), |tools| tools.iter().map(own).collect::<Value>().to_string())
     }
 
     /// A message as elements of the input.
@@ -121,13 +123,16 @@ impl Responses {
         {
             return items.to_owned();
         }
-        let patched = patches::calls(before, &self.of);
-        let answer = |result: &ToolResult| match patched.contains(&result.id) {
-            true => patches::output(result),
-            false => output(result, self.options.sees),
-        };
         let items: Vec<Value> = match message {
-            Message::Results { results } => results.iter().map(answer).collect(),
+            Message::Results { results } => {
+                let forms = forms(before, &self.of);
+                let answer = |result: &ToolResult| match forms.get(&result.id).unwrap_or(&CallForm::Function) {
+                    CallForm::Function => output("function_call_output", result, self.options.sees),
+                    CallForm::Custom => output("custom_tool_call_output", result, self.options.sees),
+                    CallForm::Patch => patches::output(result),
+                };
+                results.iter().map(answer).collect()
+            }
             Message::User { text, images } => vec![user(text, images, self.options.sees)],
             Message::Assistant { text, calls, .. } => {
                 let is_said = !text.is_empty() || calls.is_empty();
@@ -178,8 +183,8 @@ fn with_pictures(text: &str, images: &[Picture]) -> impl Iterator<Item = Value> 
     std::iter::once(json!({ "type": "input_text", "text": text })).chain(shown)
 }
 
-/// The answer to a call of one of Hob's tools.
-fn output(result: &ToolResult, sees: bool) -> Value {
+/// The answer to a call of one of Hob's tools, an item of the type `kind`.
+fn output(kind: &str, result: &ToolResult, sees: bool) -> Value {
     let text = result.text(sees);
     // The interface has no mark for a failed call.
     let text = if result.is_error { format!("error: {text}") } else { text.into_owned() };
@@ -187,7 +192,7 @@ fn output(result: &ToolResult, sees: bool) -> Value {
         [] => text.into(),
         images => with_pictures(&text, images).collect(),
     };
-    json!({ "type": "function_call_output", "call_id": plain_id(&result.id), "output": output })
+    json!({ "type": kind, "call_id": plain_id(&result.id), "output": output })
 }
 
 fn call(call: &ToolCall) -> Value {

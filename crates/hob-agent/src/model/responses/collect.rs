@@ -76,6 +76,13 @@ enum Item {
         #[serde(default)]
         arguments: Value,
     },
+    CustomToolCall {
+        #[serde(default)]
+        call_id: String,
+        name: String,
+        #[serde(default)]
+        input: String,
+    },
     ApplyPatchCall {
         #[serde(default)]
         call_id: String,
@@ -175,6 +182,7 @@ impl Collect for Collected {
                     };
                     calls.push(ToolCall { id, name, arguments });
                 }
+                Item::CustomToolCall { call_id, name, input } => calls.push(ToolCall::of_text(call_id, name, input)),
                 Item::ApplyPatchCall { call_id: id, operation } => {
                     calls.push(ToolCall {
                         id,

@@ -1,18 +1,19 @@
-//! OpenAI's own tool for patches in the place of Hob's: a call of it changes one file, by a diff of the same form.
+//! OpenAI's own tool for patches in the place of Hob's: a call of it changes one file, by a diff of the same form. Where a service
+//! does not have it, a custom tool, whose calls are a patch as plain text.
 //!
-//! - Guarantees: an answer has the form of its call as that goes back: a call whose reply is no longer verbatim is one of Hob's
-//!   tool, and so is its answer.
-//! - Source: OpenAI's "Apply patch" guide, and the types of its client (`openai` 3.57.0 of PyPI), read 2026-11.
+//! - Source: OpenAI's "Apply patch" and "Function calling" guides, and the types of its client (`openai` 3.57.0 of PyPI), read
+//!   2026-11. The grammar is Lark's, as far as the service reads it.
 
+use hob_config::EditForm;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::model::{Message, Tool, ToolResult};
+use crate::model::{Tool, ToolResult};
 
-/// The name of both.
+/// The name of all of them.
 pub(super) const NAME: &str = "apply_patch";
-/// The type of its calls.
-const CALL: &str = "apply_patch_call";
+/// The form of a patch.
+const GRAMMAR: &str = include_str!("patch.lark");
 
 /// What a call does to a file.
 #[derive(Deserialize)]
@@ -26,18 +27,19 @@ enum Operation {
     Delete { path: String },
 }
 
-/// An item of a reply, as far as it says whose answer it wants.
-#[derive(Deserialize)]
-struct Item {
-    #[serde(rename = "type", default)]
-    kind: String,
-    #[serde(default)]
-    call_id: String,
-}
-
-/// Whether a tool is Hob's for patches, and not a program that the settings call so.
-pub(super) fn is_patch(tool: &Tool) -> bool {
-    tool.name == NAME && tool.schema["properties"]["patch"].is_object()
+/// The tool that is offered in the place of `tool` where patches have this form; `None` if that is another one, or goes as it is.
+pub(super) fn offer(tool: &Tool, form: EditForm) -> Option<Value> {
+    let own = match form {
+        EditForm::PatchTool => json!({ "type": NAME }),
+        EditForm::PatchText => {
+            let description = "Changes several files, all or none, by a patch: a plain text, not JSON.";
+            let format = json!({ "type": "grammar", "syntax": "lark", "definition": GRAMMAR });
+            json!({ "type": "custom", "name": NAME, "description": description, "format": format })
+        }
+        EditForm::Patch | EditForm::Replace => return None,
+    };
+    // The settings may call a program so.
+    (tool.name == NAME && tool.schema["properties"]["patch"].is_object()).then_some(own)
 }
 
 /// The arguments of Hob's tool for an operation. What is not as documented goes through, and the tool says what it does not know.
@@ -58,15 +60,7 @@ pub(super) fn arguments(operation: &Value) -> String {
     patch.map_or_else(|| operation.to_string(), |patch| json!({ "patch": patch }).to_string())
 }
 
-/// The ids of the calls of OpenAI's tool in what the model `of` said, as it goes back.
-pub(super) fn calls(said: Option<&Message>, of: &str) -> Vec<String> {
-    let Some(Message::Assistant { verbatim: Some(verbatim), .. }) = said else { return Vec::new() };
-    let items = verbatim.by(of).filter(|items| items.contains(CALL)).map(|items| format!("[{items}]"));
-    let items: Vec<Item> = items.and_then(|items| serde_json::from_str(&items).ok()).unwrap_or_default();
-    items.into_iter().filter(|item| item.kind == CALL).map(|item| item.call_id).collect()
-}
-
-/// The answer to a call of it.
+/// The answer to a call of OpenAI's tool.
 pub(super) fn output(result: &ToolResult) -> Value {
     let status = if result.is_error { "failed" } else { "completed" };
     json!({ "type": "apply_patch_call_output", "call_id": result.id, "status": status, "output": result.text })
@@ -84,7 +78,10 @@ mod tests {
             schema: json!({ "properties": { key: { "type": "string" } } }),
         };
         let own = [("apply_patch", "patch"), ("apply_patch", "arguments"), ("read", "patch")];
-        assert_eq!(own.map(|(name, key)| is_patch(&tool(name, key))), [true, false, false]);
+        for form in [EditForm::PatchTool, EditForm::PatchText] {
+            assert_eq!(own.map(|(name, key)| offer(&tool(name, key), form).is_some()), [true, false, false]);
+        }
+        assert_eq!(offer(&tool("apply_patch", "patch"), EditForm::Patch), None);
     }
 
     #[test]

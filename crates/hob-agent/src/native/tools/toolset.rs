@@ -5,10 +5,10 @@ use std::{borrow::Cow, collections::BTreeMap};
 use hob_config::{AgentSettings, EditForm, Impact, ToolSettings, edit_form};
 use hob_domain::{HandOffTarget, ProfileName, RunPurpose};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
-    model::{Memoized, Tool, ToolCall},
+    model::{Memoized, TEXT, Tool, ToolCall},
     native::{
         mcp::OfferedTool,
         repair::{NotOneObject, only_object},
@@ -101,7 +101,7 @@ impl Toolset {
     /// Keeps the way of editing that the model was trained on; both for a model of which that is not known.
     pub(in crate::native) fn for_model(self, model: &str) -> Self {
         let left_out = match edit_form(model) {
-            Some(EditForm::Patch | EditForm::PatchTool) => "edit",
+            Some(EditForm::Patch | EditForm::PatchText | EditForm::PatchTool) => "edit",
             Some(EditForm::Replace) => "apply_patch",
             None => return self,
         };
@@ -227,6 +227,7 @@ impl Toolset {
             let reason = format!("they have {} bytes, more than {ARGUMENTS_MAX}", call.arguments.len());
             return Err(ToolError::Arguments { tool: first_line(&call.name, 40), reason });
         }
+        let call = &*self.with_main_argument(call);
         if let Some(meaning) = self.of_other(&call.name) {
             let broken = |reason: String| ToolError::Arguments { tool: first_line(&call.name, 40), reason };
             let given = object(call).map_err(|error| broken(error.to_string()))?;
@@ -266,6 +267,22 @@ impl Toolset {
                 let pass_on = |hand_off| Action::PassOn(finish::PassOn { hand_off, targets: self.targets.clone() });
                 arguments(call).map(pass_on)
             }
+        }
+    }
+
+    /// A call that has a text and no more, as one of a custom tool, gives the one text that the tool wants.
+    fn with_main_argument<'c>(&self, call: &'c ToolCall) -> Cow<'c, ToolCall> {
+        let shown = || {
+            let name = Some(call.name.clone()).filter(|name| self.has(name)).or_else(|| self.misspelt(&call.name))?;
+            self.shown.iter().find(|tool| tool.name == name)
+        };
+        let Some((text, tool)) = call.text().zip(shown()) else { return Cow::Borrowed(call) };
+        let (known, required) = (&tool.schema["properties"], tool.schema["required"].as_array());
+        match required.map(Vec::as_slice) {
+            Some([Value::String(main)]) if known.get(TEXT).is_none() && known[main]["type"] == "string" => {
+                Cow::Owned(ToolCall { arguments: json!({ main.as_str(): text }).to_string(), ..call.clone() })
+            }
+            Some(_) | None => Cow::Borrowed(call),
         }
     }
 
@@ -424,6 +441,33 @@ mod tests {
         assert!(said(r#"{"args": ["show", "17"]}"#).ends_with("unknown field `args`, expected `arguments`"));
         for none in ["{}", ""] {
             assert!(said(none).ends_with("missing field `arguments`"), "{}", said(none));
+        }
+    }
+
+    #[test]
+    fn a_text_alone_is_the_one_text_that_a_tool_wants() {
+        let set = set(&[]).unwrap().fetching(&["example.org".to_owned()], &[]);
+        let line = |name: &str, text: &str| {
+            let call = call(name, &json!({ "input": text }).to_string());
+            set.parse(&call).map(|action| action.line()).map_err(|error| error.to_string())
+        };
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+        for (name, text, action) in [
+            ("apply_patch", patch, "apply_patch a"),
+            ("functions.apply_patch", patch, "apply_patch a"),
+            ("shell", "ls -l", "shell ls -l"),
+            ("exec_command", "ls -l", "shell ls -l"),
+            ("shell", patch, "apply_patch a"),
+            ("read", "a.rs", "read a.rs"),
+            ("fetch", "https://example.org/", "fetch https://example.org/"),
+            ("ask", "Which?", "ask Which?"),
+        ] {
+            assert_eq!(line(name, text).as_deref(), Ok(action), "{name} {text}");
+        }
+        for (name, error) in
+            [("job", "unknown field `input`"), ("list", "unknown field `input`"), ("ls", "no tool `ls`")]
+        {
+            assert!(line(name, "x").is_err_and(|said| said.contains(error)), "{name}");
         }
     }
 

@@ -33,7 +33,7 @@ pub(super) fn shell(given: &mut Given, clock: Clock) -> Result<&'static str, Unf
         }
     }
     given.drop_words(&WORDS);
-    let mut command = match given.take(&["command", "cmd"]) {
+    let mut command = match given.take(&["command", "cmd", "input"]) {
         None => None,
         Some((_, Value::String(command))) => Some(command),
         Some((name, list)) => match texts(&list) {
