@@ -224,6 +224,36 @@ async fn quickly_checked(replies: Value, settings: AgentSettings) -> (Outcome, V
     (outcome, heard)
 }
 
+/// The check counts its runs in a file that git sees, and that is not in the commit.
+#[tokio::test]
+async fn the_fast_check_runs_once_after_commands_that_change_files_of_the_commit() {
+    let runs = || shell("wc -l < runs.log");
+    let counted = "printf 'echo >> runs.log\ngrep -q two a.txt\n' > test.sh";
+    let independent = json!({ "command": "echo two > a.txt", "independent": true });
+    let replies = json!([
+        shell(counted),
+        runs(),
+        shell("mkdir -p new; touch new/file; echo more > new.md"),
+        runs(),
+        shell("echo three > a.txt"),
+        runs(),
+        shell("sed -i s/three/four/ a.txt; sh test.sh"),
+        runs(),
+        shell("git commit -qam four"),
+        runs(),
+        call("shell", independent),
+        runs(),
+        call("ask", json!({ "question": "?" }))
+    ]);
+    let (_, heard) = quickly_checked(replies, AgentSettings::default()).await;
+    let told: Vec<_> = heard.iter().map(|text| text.contains("[Hob ran `sh test.sh`")).collect();
+    let number = |text: &String| text.lines().find_map(|line| line.trim().parse::<u32>().ok());
+    let counts: Vec<_> = heard.iter().skip(1).step_by(2).filter_map(number).collect();
+    assert_eq!(counts, [1, 1, 2, 3, 3, 4], "{heard:#?}");
+    let told_at: Vec<_> = (0..told.len()).filter(|reply| told[*reply]).collect();
+    assert_eq!(told_at, [0, 4], "{heard:#?}");
+}
+
 #[tokio::test]
 async fn the_fast_check_runs_after_edits_and_only_its_failures_are_told() {
     let edit_to = |text: &str| call("write", json!({ "path": "a.txt", "text": text }));

@@ -95,7 +95,12 @@ impl Change {
 
     /// Whether git sees none.
     pub(super) fn is_empty(&self) -> bool {
-        self.diff.trim().is_empty() && self.new.is_empty()
+        !self.has_known() && self.new.is_empty()
+    }
+
+    /// Whether a file of the commit differs.
+    pub(super) fn has_known(&self) -> bool {
+        !self.diff.trim().is_empty()
     }
 
     /// The diff, and the names of new files.

@@ -221,6 +221,16 @@ impl LastLook {
         Gate::Look(text)
     }
 
+    /// Whether files of the commit changed since `check` ran last, or since the start of the run, beside texts for people.
+    pub(super) async fn is_unchecked(&self, check: &str, seen: &Seen, toolbox: &Toolbox) -> bool {
+        if !self.is_wanted {
+            return false;
+        }
+        let change = self.change(toolbox).await;
+        let ran = seen.runs.get(check).map(|run| run.tree.known);
+        change.has_known() && !change.is_prose() && ran != Some(change.tree.known)
+    }
+
     async fn change(&self, toolbox: &Toolbox) -> Change {
         let base = self.base.get_or_init(|| commit(toolbox)).await;
         Change::since(base.as_deref(), toolbox).await

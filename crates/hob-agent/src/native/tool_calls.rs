@@ -49,6 +49,8 @@ pub(super) struct CallResults {
     pub(super) trace: Trace,
     /// Whether a command ended with an error code.
     has_failed_command: bool,
+    /// Whether something ran that may have changed files without naming them.
+    has_acted: bool,
     /// What an end leaves unverified.
     doubt: Option<String>,
     /// What Hob says after the answers; may be empty.
@@ -214,15 +216,20 @@ impl CallRunner<'_> {
             let text = format!("not run: one reply may call {CALLS_MAX} tools");
             done.results.push(ToolResult::of_error(&call.id, text));
         }
-        done.news = self.check(&done.trace.files).await.unwrap_or_default();
+        done.news = self.check(&done).await.unwrap_or_default();
         Ok(done)
     }
 
-    /// Runs the fast check after a reply that changed `files`; what the model has to know of it.
-    async fn check(&mut self, files: &[String]) -> Option<String> {
-        let check = self.last_look.quick.as_ref().filter(|_| !files.iter().all(|file| is_prose(file)))?;
+    /// Runs the fast check after a reply that changed files; what the model has to know of it.
+    async fn check(&mut self, done: &CallResults) -> Option<String> {
+        let check = self.last_look.quick.as_ref()?;
         let action = Action::Shell(Shell::of_check(check));
         if self.progress.is_slow || !self.executor.guard.runs_by_itself(&action) {
+            return None;
+        }
+        let has_edited = !done.trace.files.iter().all(|file| is_prose(file));
+        let (seen, toolbox) = (&self.progress.seen, &self.executor.toolbox);
+        if !has_edited && !(done.has_acted && self.last_look.is_unchecked(check, seen, toolbox).await) {
             return None;
         }
         self.say(&format!("checking with `{}`", first_line(check, REASON_MAX)));
@@ -281,6 +288,7 @@ impl CallRunner<'_> {
             }
             let look = self.look(action.as_ref().ok(), done).await;
             let command = self.command(action.as_ref().ok()).await;
+            done.has_acted |= action.as_ref().is_ok_and(|action| action.changes().is_empty() && may_change(action));
             let step = self.step(&line, action.as_ref().ok());
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
             told.push((call, line, (command, changes), step));
@@ -469,6 +477,11 @@ impl Planned<'_> {
         });
         Self { action, ..self }
     }
+}
+
+/// Whether an action may change files, also beside others.
+fn may_change(action: &Action) -> bool {
+    action.effect() == Effect::MayChange || matches!(action, Action::Shell(_)) && Guard::impact(action) > Impact::Low
 }
 
 fn warned(text: String, warning: Option<&str>) -> String {
