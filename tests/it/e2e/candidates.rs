@@ -258,6 +258,70 @@ async fn a_hob_that_stops_at_the_second_one_leaves_the_first_on_the_branch() {
     world.finish().await;
 }
 
+/// A person's word is read while the second agent works. After a pause the first one is published, by any worker.
+#[tokio::test]
+async fn a_person_who_stops_the_second_one_keeps_the_first_on_the_branch() {
+    for (said, heir) in [("/hob cancel", "one"), ("/hob pause", "one"), ("/hob pause", "other")] {
+        let bill = billed(r#""outcome":"done","summary":"Made number '$n'.""#);
+        let script = format!("[ $n != 1 ] || {{ echo half > half.txt; {AT_THE_GATE} }}\necho $n > number.txt; {bill}");
+        let world = with_candidates("2", &script).check("true").set("poll.interval", "20ms").start().await;
+        let mut gate = Gate::of(&world);
+        let issue = world.asks("Make done", "").await;
+        let worker = world.worker("one").await;
+        tokio::join!(run(&worker), async {
+            gate.reached().await;
+            world.comments("ann", issue, said).await;
+        });
+        let branch = format!("hob/{issue}-make-done");
+        assert_eq!(world.content("number.txt", &branch).await, "0\n", "{said}: {:?}", world.history(issue).await);
+        assert!(world.pulls().await.is_empty(), "{said}");
+        assert_eq!(Books::default().balance(&world, issue).await, Ok(()), "{said}");
+        let record = world.record(issue).await.unwrap();
+        if said == "/hob cancel" {
+            assert_eq!((record.state, world.labels(issue).await.len()), (State::Done, 0), "{record:?}");
+            world.finish().await;
+            continue;
+        }
+        assert!(record.state == State::Ready && record.pause().is_some(), "{record:?}");
+        world.comments("ann", issue, "/hob resume").await;
+        let heir = world.worker(heir).await;
+        for _look in 0..2 {
+            run(&heir).await;
+        }
+        assert_eq!(world.briefs(issue).len(), 2, "no agent is needed: {:?}", world.history(issue).await);
+        let (files, body) = world.opened_with().await;
+        assert!(files == ["number.txt"] && body.contains("Made number 0."), "{files:?} {body}");
+        assert_eq!(Books::default().balance(&world, issue).await, Ok(()));
+        world.finish().await;
+    }
+}
+
+/// The first agent has not heard it, the second one has: only if the first one is chosen it is told.
+#[tokio::test]
+async fn what_is_said_while_the_first_one_works_is_told_to_whom_it_is_news() {
+    for (is_first_chosen, content, briefs) in [(true, "ONE\n", 3), (false, "ONE\n", 2)] {
+        let hears = if is_first_chosen { "[ $n -gt 1 ]" } else { "true" };
+        let script = format!(
+            "[ $n != 0 ] || {{ {AT_THE_GATE} }}\n\
+             if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n && {hears}; then echo ONE > done\n\
+             else seq $((n+2)) > done; fi"
+        );
+        let world = with_candidates("2", &script).start().await;
+        let mut gate = Gate::of(&world);
+        let issue = world.asks("Make done", "").await;
+        tokio::join!(world.run(), async {
+            gate.reached().await;
+            world.comments("ann", issue, "In capitals, please").await;
+            gate.open().await;
+        });
+        let told = world.told();
+        assert_eq!(world.content("done", &format!("hob/{issue}-make-done")).await, content, "{told:#?}");
+        let again = told.iter().any(|line| line.starts_with("a person said more meanwhile"));
+        assert_eq!((world.briefs(issue).len(), again), (briefs, is_first_chosen), "{told:#?}");
+        world.finish().await;
+    }
+}
+
 /// It is read before the chosen one, which is the first, is published.
 #[tokio::test]
 async fn what_is_said_while_a_later_one_works_the_chosen_one_is_told() {
