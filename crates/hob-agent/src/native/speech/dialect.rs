@@ -6,7 +6,10 @@ use serde_json::{Map, Value};
 use crate::{
     model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
     native::{
-        speech::{Understood, json, words::written},
+        speech::{
+            Understood, json,
+            words::{in_name, written},
+        },
         tools::Toolset,
     },
     report::clip,
@@ -55,8 +58,15 @@ impl Dialect {
 
     /// The reply with the calls that it has in its words as calls: its server did not read them.
     pub(in crate::native) fn taken(&self, reply: ModelReply, turn: u32) -> ModelReply {
-        if self.speech == Speech::Json || !reply.calls.is_empty() {
+        if self.speech == Speech::Json {
             return reply;
+        }
+        if !reply.calls.is_empty() {
+            let calls = reply.calls.into_iter().map(|call| match in_name(&call.name) {
+                Some((name, given)) => ToolCall { name, arguments: Value::Object(given).to_string(), ..call },
+                None => call,
+            });
+            return ModelReply { calls: calls.collect(), ..reply };
         }
         let Some(found) = written(&reply.text) else { return reply };
         let call = |(index, (name, given)): (usize, (String, Map<String, Value>))| {

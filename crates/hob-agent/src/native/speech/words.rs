@@ -4,7 +4,7 @@
 //! - Guarantees: the calls are the end of the reply, complete, one after the other, and outside of fences, quotes and
 //!   code in a line. So a file that is shown, or an example with words behind it, is never a call.
 //! - Forms and their sources, read 2026-11: Hermes and Qwen `<tool_call>`, Qwen3-Coder and OpenHands `<function=…>`
-//!   (OpenHands' `fn_call_converter.py`), Mistral `[TOOL_CALLS]`, Llama `<|python_tag|>` (vLLM's "Tool Calling"), Claude's
+//!   (OpenHands' `fn_call_converter.py`), GLM's `<arg_key>`, Kimi's `<|tool_call_begin|>` (their chat templates), Mistral `[TOOL_CALLS]`, Llama `<|python_tag|>` (vLLM's "Tool Calling"), Claude's
 //!   `<invoke …>`, gpt-oss' channels (OpenAI's "Harmony response format"), mini-swe-agent's blocks (`swebench_xml.yaml`,
 //!   `swebench_backticks.yaml`).
 
@@ -17,7 +17,9 @@ const CALLS_MAX: usize = 32;
 /// Marks that some servers leave at the end.
 const ENDS: [&str; 7] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "</s>", "<|endoftext|>"];
 /// Marks that no text has but a call: they count in the middle of a line, too.
-const TOKENS: [&str; 4] = ["[TOOL_CALLS]", "<|python_tag|>", "<|start|>assistant", "<|channel|>"];
+const TOKENS: [&str; 5] = ["[TOOL_CALLS]", "<|python_tag|>", "<|start|>assistant", "<|channel|>", KIMI];
+/// The first mark of Kimi's calls.
+const KIMI: &str = "<|tool_calls_section_begin|>";
 /// Marks that begin a line.
 const TAGS: [&str; 6] =
     ["<tool_call>", "<function=", "<function_calls>", "<invoke ", "<mswea_bash_command>", "```mswea_bash_command"];
@@ -113,9 +115,10 @@ fn sequence(text: &str) -> Option<Vec<Call>> {
 fn one(text: &str) -> Option<(Vec<Call>, &str)> {
     if let Some(rest) = text.strip_prefix("<tool_call>") {
         let rest = rest.trim_start();
-        let (calls, rest) = match rest.starts_with("<function=") {
-            true => function(rest)?,
-            false => named(rest)?,
+        let (calls, rest) = match rest.chars().next()? {
+            '<' => function(rest)?,
+            '{' => named(rest)?,
+            _ => return pairs(rest),
         };
         return Some((calls, end_of(rest.trim_start(), "</tool_call>")?));
     }
@@ -136,6 +139,9 @@ fn one(text: &str) -> Option<(Vec<Call>, &str)> {
     }
     if text.starts_with("<|start|>assistant") || text.starts_with("<|channel|>") {
         return channel(text);
+    }
+    if let Some(rest) = text.strip_prefix(KIMI) {
+        return section(rest.trim_start());
     }
     if let Some(rest) = text.strip_prefix("<mswea_bash_command>") {
         let (command, rest) = rest.split_once("</mswea_bash_command>")?;
@@ -240,6 +246,36 @@ fn function(text: &str) -> Option<(Vec<Call>, &str)> {
     Some((vec![(name, arguments)], rest))
 }
 
+/// `NAME<arg_key>KEY</arg_key><arg_value>…</arg_value></tool_call>`.
+fn pairs(text: &str) -> Option<(Vec<Call>, &str)> {
+    let (name, _) = text.split_once("<arg_key>")?;
+    let broken = "</arg_key>\n<arg_value>";
+    let sign = if text.contains(broken) { broken } else { "</arg_key><arg_value>" };
+    let (arguments, rest) = parameters(&text[name.len()..], "<arg_key>", sign, &["</arg_value>", "</tool_call>"])?;
+    Some((vec![(plain_name(name)?, arguments)], rest))
+}
+
+/// The call that a server left in the name of one.
+pub(super) fn in_name(name: &str) -> Option<Call> {
+    let whole = format!("{}</tool_call>", name.strip_suffix("</tool_call>").unwrap_or(name));
+    let (calls, rest) = pairs(whole.strip_prefix("<tool_call>").unwrap_or(&whole).trim_start())?;
+    calls.into_iter().next().filter(|_| rest.is_empty())
+}
+
+/// `<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`, and so on.
+fn section(text: &str) -> Option<(Vec<Call>, &str)> {
+    let (mut calls, mut rest) = (Vec::new(), text);
+    while let Some(call) = rest.strip_prefix("<|tool_call_begin|>") {
+        let (id, given) = call.split_once("<|tool_call_argument_begin|>")?;
+        let (arguments, after) = value(given.trim_start())?;
+        let name = id.trim().strip_prefix("functions.").unwrap_or(id.trim());
+        let name = name.rsplit_once(':').map_or(name, |(name, _number)| name);
+        calls.push((plain_name(name)?, arguments.as_object()?.clone()));
+        rest = after.trim_start().strip_prefix("<|tool_call_end|>")?.trim_start();
+    }
+    Some((calls, rest.strip_prefix("<|tool_calls_section_end|>")?))
+}
+
 /// `<invoke name="NAME"><parameter name="KEY">…</parameter></invoke>`.
 fn invoke<'t>(text: &'t str, prefix: &str) -> Option<(Call, &'t str)> {
     let (name, rest) = text.strip_prefix(&format!("<{prefix}invoke name=\""))?.split_once("\">")?;
@@ -330,6 +366,13 @@ mod tests {
             ),
             ("<function=shell>\n<parameter=command>ls</parameter>\n</function>", ls),
             ("<function=shell>{\"command\": \"ls\"}</function>", ls),
+            ("<tool_call>shell\n<arg_key>command</arg_key>\n<arg_value>ls</arg_value>\n</tool_call>", ls),
+            ("<tool_call>shell<arg_key>command</arg_key><arg_value>ls</arg_value></tool_call>", ls),
+            (
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.shell:0<|tool_call_argument_begin|>{\"command\": \"ls\"}\
+                 <|tool_call_end|><|tool_calls_section_end|>",
+                ls,
+            ),
             ("[TOOL_CALLS][{\"name\": \"shell\", \"arguments\": {\"command\": \"ls\"}}]</s>", ls),
             ("[TOOL_CALLS] [{\"name\": \"shell\", \"arguments\": {\"command\": \"ls\"}, \"id\": \"abc123def\"}]", ls),
             ("[TOOL_CALLS]shell[ARGS]{\"command\": \"ls\"}", ls),
@@ -350,7 +393,7 @@ mod tests {
             ("```mswea_bash_command\nls\n```", bash),
             ("THOUGHT: I look.\n\n```bash\nls\n```", bash),
         ];
-        assert_eq!(cases.len(), 22, "docs/design/agents.md has this figure");
+        assert_eq!(cases.len(), 25, "docs/design/agents.md has this figure");
         for (text, call) in cases {
             let (calls, _) = found(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(calls, [call], "{text}");
@@ -396,6 +439,10 @@ mod tests {
             "<function=shell>\n<parameter=command>ls",
             "<function=shell>\n<parameter=command>ls</parameter>\n<parameter=command>pwd</parameter>\n</function>",
             "<invoke name=\"shell\">\n<parameter name=\"command\">ls</parameter>",
+            "<tool_call>shell<arg_key>command</arg_key><arg_value>ls",
+            "<tool_call>shell</tool_call>",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.shell:0<|tool_call_argument_begin|>{\"command\":",
+            "<|tool_calls_section_begin|>",
             "[TOOL_CALLS]",
             "[TOOL_CALLS][{\"name\": \"shell\"",
             "<|channel|>commentary to=functions.shell<|message|>{\"command\":",
@@ -412,6 +459,18 @@ mod tests {
         // Cut anywhere: the beginning of a command is never all of it.
         for at in 1..CLAUDE.len() - 1 {
             assert_eq!(found(&CLAUDE[..at]), None, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_call_in_the_name_of_one_is_that_call() {
+        let two =
+            "grep<arg_key>pattern</arg_key><arg_value>a b</arg_value><arg_key>path</arg_key><arg_value>src</arg_value>";
+        let (name, given) = in_name(two).unwrap();
+        assert_eq!((name.as_str(), Value::Object(given)), ("grep", json!({ "pattern": "a b", "path": "src" })));
+        assert_eq!(in_name(&format!("{two}</tool_call>")), in_name(two));
+        for none in ["grep", "grep<arg_key>pattern</arg_key>", "grep<arg_key>a</arg_key><arg_value>b</arg_value> c"] {
+            assert_eq!(in_name(none), None, "{none}");
         }
     }
 

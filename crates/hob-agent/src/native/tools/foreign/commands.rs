@@ -35,7 +35,7 @@ pub(super) fn shell(given: &mut Given, clock: Clock) -> Result<&'static str, Unf
     given.drop_words(&WORDS);
     let mut command = match given.take(&["command", "cmd", "input"]) {
         None => None,
-        Some((_, Value::String(command))) => Some(command),
+        Some((_, Value::String(command))) => Some(words_of(&command).map_or(command, |words| line_of(&words))),
         Some((name, list)) => match texts(&list) {
             Some(words) => Some(line_of(&words)),
             None => return Err(Unfit::new(name, "a text, or a list of texts, is expected")),
@@ -65,6 +65,7 @@ pub(super) fn shell(given: &mut Given, clock: Clock) -> Result<&'static str, Unf
         false,
         "a running command gets no input here: give it in the command, as `printf … |`",
     )?;
+    given.must_be("requires_approval", false, "the rules here say what needs approval: leave it out")?;
     let fenced = "each command runs in the sandbox here: what needs more, `ask` for";
     given.must_be("dangerouslyDisableSandbox", false, fenced)?;
     given.must_be("with_escalated_permissions", false, fenced)?;
@@ -73,7 +74,7 @@ pub(super) fn shell(given: &mut Given, clock: Clock) -> Result<&'static str, Unf
     {
         return Err(Unfit::new(name, fenced));
     }
-    given.pass_flag("background", &["background", "run_in_background", "is_background"])?;
+    given.pass_flag("background", &["background", "run_in_background", "is_background", "isBackground"])?;
     given.pass_flag("independent", &["independent"])?;
     given.pass("workdir", &["workdir", "cwd", "directory", "dir_path", "working_directory", "working_dir"]);
     given.pass_number("yield_ms", &["yield_time_ms"])?;
@@ -105,6 +106,12 @@ fn seconds(given: &mut Given, clock: Clock) -> Result<Option<u64>, Unfit> {
         Clock::Unsure if number < 1_000 => number,
         Clock::Milliseconds | Clock::Unsure => of_ms(number),
     }))
+}
+
+/// The words of a list that is quoted once more: no shell has such a command.
+fn words_of(command: &str) -> Option<Vec<String>> {
+    let list = command.trim().strip_prefix('[').and_then(|_| serde_json::from_str::<Vec<String>>(command).ok());
+    list.filter(|words| !words.is_empty())
 }
 
 /// The command line of a list of words: the script of a shell that is named only to run it.

@@ -12,8 +12,8 @@ pub(super) fn read(given: &mut Given) -> Result<&'static str, Unfit> {
     given.pass("path", &PATH);
     given.pass("files", &["files"]);
     given.drop_words(&["description", "security_risk"]);
-    let mut from = given.number(&["from", "start_line", "offset"])?;
-    let mut to = given.number(&["to", "end_line"])?;
+    let mut from = given.number(&["from", "start_line", "startLine", "offset"])?;
+    let mut to = given.number(&["to", "end_line", "endLine"])?;
     if let Some((name, range)) = given.take(&["view_range"]) {
         if from.is_some() || to.is_some() {
             return Err(Unfit::new(name, "there is another range, too"));

@@ -35,9 +35,17 @@ pub(in crate::native::tools) enum Meaning {
     JobEnd,
 }
 
-/// The name without a namespace, such as `functions.`.
+/// The name without what servers leave at it: a namespace such as `functions.`, a mark such as `<|channel|>`, the number of the
+/// call, or the name once more.
 pub(in crate::native::tools) fn meant(name: &str) -> &str {
-    name.trim().rsplit(['.', '/', ':']).next().unwrap_or_default()
+    let name = name.split_once("<|").map_or(name, |(name, _mark)| name).trim();
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = name.rsplit_once(':').filter(|(_, last)| is_number(last)).map_or(name, |(name, _number)| name);
+    let last = name.rsplit(['.', '/', ':']).next().unwrap_or_default();
+    match last.split_at_checked(last.len() / 2) {
+        Some((once, again)) if once == again => once,
+        Some(_) | None => last,
+    }
 }
 
 /// The tool that another agent calls `name`.
@@ -54,14 +62,16 @@ pub(in crate::native::tools) fn tool_of(name: &str) -> Option<Meaning> {
             Meaning::Shell(Clock::Milliseconds)
         }
         "execute_bash" | "terminal" => Meaning::Shell(Clock::Seconds),
-        "shell" | "run_command" | "execute_command" | "run_terminal_cmd" => Meaning::Shell(Clock::Unsure),
+        "shell" | "run_command" | "execute_command" | "run_terminal_cmd" | "run_in_terminal" => {
+            Meaning::Shell(Clock::Unsure)
+        }
         "read" | "read_file" | "view" | "view_file" | "view_image" | "open_file" => Meaning::Read,
         "read_many_files" => Meaning::ReadMany,
         "list" | "ls" | "list_dir" | "list_directory" | "list_files" => Meaning::List,
         "glob" | "find_files" => Meaning::Glob,
         "search" | "grep" | "grep_files" | "search_files" => Meaning::Search,
         "grep_search" | "search_file_content" => Meaning::SearchAnyCase,
-        "edit" | "replace" | "str_replace" | "multiedit" | "multi_edit" => Meaning::Edit,
+        "edit" | "replace" | "str_replace" | "replace_string_in_file" | "multiedit" | "multi_edit" => Meaning::Edit,
         "write" | "write_file" | "create_file" | "write_to_file" => Meaning::Write,
         "str_replace_editor" | "str_replace_based_edit_tool" | "file_editor" => Meaning::Editor,
         "apply_patch" | "applypatch" => Meaning::Patch,
