@@ -112,6 +112,11 @@ hob="$(echo "$work"/hob-*/hob)"
 readelf --program-headers --wide "$hob" | grep -q INTERP && fail "the program needs an interpreter, so it is not static"
 readelf --dynamic --wide "$hob" | grep -q NEEDED && fail "the program needs shared libraries"
 readelf --sections --wide "$hob" | grep -q ' \.symtab ' && fail "the program is not stripped"
+case "$target" in
+  x86_64-*-musl)
+    readelf --sections --wide "$hob" | grep ' \.relr\.dyn ' >/dev/null || fail "the program has its relocations in the long form"
+    ;;
+esac
 # Of whoever built it, and different elsewhere.
 for path in "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)" "$PWD" "$work"; do
   if grep --text --quiet --fixed-strings "$path/" "$hob"; then
