@@ -1,9 +1,15 @@
 //! States as labels: their names, what a set of labels means, and the single changes that lead from one state to
 //! another.
 
+use hob_text::title;
 use serde::{Deserialize, Serialize};
 
 use crate::State;
+
+/// Labels of people that a ledger keeps.
+const PEOPLES_MAX: usize = 10;
+/// Characters of each: as many as GitHub allows.
+const PEOPLES_LONG: usize = 50;
 
 /// The names of Hob's labels. ASCII case is ignored, as on the forge; a look-alike letter makes another name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +101,14 @@ impl LabelNames {
     /// Counts the label of `state` as set: a write was under way, and its outcome is unknown.
     pub fn presume(&self, labels: &mut Vec<String>, state: State) {
         labels.extend(self.of(state).filter(|name| !has_label(labels, name)).map(str::to_owned));
+    }
+
+    /// The labels that are neither the trigger nor a state's: the first ten, each short.
+    pub fn of_people(&self, labels: &[String]) -> Vec<String> {
+        let own =
+            |label: &str| label.eq_ignore_ascii_case(&self.trigger) || !self.states_on(&[label.to_owned()]).is_empty();
+        let others = labels.iter().filter(|label| !own(label)).map(|label| title(label, PEOPLES_LONG));
+        others.take(PEOPLES_MAX).collect()
     }
 
     /// The label that chooses an agent, and the agent's name.

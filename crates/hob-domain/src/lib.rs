@@ -122,12 +122,15 @@ pub use issue::{
     persons_work::{PersonsWork, WithPeople},
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
-    record_parts::{Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work},
+    record_parts::{
+        Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work, WorkedBy,
+    },
     reply::{JoinedWords, Reply, ReplyEffect, joined_with, reply_of},
     status_rules::StatusRules,
     stopped::Stopped,
     traces::Traces,
-    transition::{AfterBudget, ApprovalGrant, Illegal, Note, Transition, Unblocking, apply},
+    transition::{AfterBudget, Illegal, Note, Transition, apply},
+    unblocking::{ApprovalGrant, Unblocking},
     unwritten::UnwrittenSpend,
 };
 pub use labels::{LabelChange, LabelNames, LabelSpec, has_label};

@@ -197,7 +197,13 @@ mod tests {
     fn asked_under(lease: u64, question: &str, when: i64) -> Record {
         let working = Record {
             generation: Generation(lease),
-            trigger: Some(Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None }),
+            trigger: Some(Trigger {
+                event: EventId(7),
+                actor: "ann".into(),
+                approved: String::new(),
+                at: None,
+                labels: Vec::new(),
+            }),
             ..record_at(State::InProgress)
         };
         let reason = BlockReason::Question { question: question.to_owned() };

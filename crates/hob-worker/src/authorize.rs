@@ -130,7 +130,8 @@ pub(super) async fn vet(worker: &Worker, authorizer: &Authorizer, issue: &Issue)
         Authorization::Granted => {
             let approved = approved_hash(issue);
             let (actor, at) = (actor.login.clone(), Some(event.at));
-            Vetted::Authorized(Trigger { event: event.id, actor, approved, at }, event.at)
+            let labels = worker.settings.labels.of_people(&issue.labels);
+            Vetted::Authorized(Trigger { event: event.id, actor, approved, at, labels }, event.at)
         }
         Authorization::Denied(why) => refused(why.to_string()),
     })

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use github_emulator::LoggedRequest;
 use hob_domain::{
     BlockReason, Control, DASHBOARD_MARK, DASHBOARD_TITLE, Ending, Impact, IssueNumber, Proposed, RunId, RunPurpose,
-    State, Transition,
+    State, Transition, WorkedBy,
 };
 use hob_forge::Access;
 use hob_worker::{Worker, run_sequentially};
@@ -274,7 +274,13 @@ async fn an_action_is_approved_and_a_holder_is_asked_to_end_by_a_box() {
         let lease = forge.ledger().acquire(number, None, &claimant, &base.tree, claim(title)).await.unwrap();
         let (agent, branch) = ("fixer".to_owned(), format!("hob/{issue}"));
         let (session, purpose) = (RunId("s".to_owned()), RunPurpose::Work);
-        let start = Transition::StartAgent { agent, branch, session, purpose };
+        let start = Transition::StartAgent {
+            by: WorkedBy { agent: agent.clone(), model: None },
+            agent,
+            branch,
+            session,
+            purpose,
+        };
         forge.ledger().transition(&lease, start).await.unwrap();
         held.push(lease);
     }

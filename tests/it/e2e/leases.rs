@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockCode, IssueNumber, Recovery, RunId, RunPurpose, State, Transition};
+use hob_domain::{BlockCode, IssueNumber, Recovery, RunId, RunPurpose, State, Transition, WorkedBy};
 use hob_forge::{Access, Forge, HeldLease};
 use hob_words::STATUS_MARK;
 use hob_worker::RunLimits;
@@ -236,6 +236,7 @@ async fn what_a_dead_worker_left_half_done_is_taken_up() {
     let branch = format!("hob/{issue}-make-done-txt");
     let start = Transition::StartAgent {
         agent: "fixer".to_owned(),
+        by: WorkedBy { agent: "fixer".to_owned(), model: None },
         purpose: RunPurpose::Work,
         branch: branch.clone(),
         session: RunId("the-dead-ones".to_owned()),

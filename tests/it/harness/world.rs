@@ -395,5 +395,7 @@ pub(crate) async fn run(worker: &Arc<Worker>) -> RunSummary {
 /// A claim of an issue that has this title and no body, as ann's label sets it off.
 pub(crate) fn claim(title: &str) -> Transition {
     let approved = hob_domain::approved_hash(title, "");
-    Transition::Claim { trigger: Trigger { event: EventId(0), actor: "ann".into(), approved, at: None } }
+    Transition::Claim {
+        trigger: Trigger { event: EventId(0), actor: "ann".into(), approved, at: None, labels: Vec::new() },
+    }
 }

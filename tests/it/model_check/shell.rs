@@ -9,7 +9,7 @@ use hob_domain::{
     Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, Budget, CommentId, Decision, Ending,
     EventId, IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
     RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, SharedSettings, State, Transition, Trigger, Unblocking,
-    WaitReason, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
+    WaitReason, WorkedBy, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
 };
 
 use super::world::{
@@ -282,7 +282,13 @@ impl Shell {
     fn begin(self, todo: Todo, answers: u8) -> (Transition, Run, Doing) {
         match todo {
             Todo::Claim => {
-                let trigger = Trigger { event: EventId(1), actor: "ada".into(), approved: String::new(), at: None };
+                let trigger = Trigger {
+                    event: EventId(1),
+                    actor: "ada".into(),
+                    approved: String::new(),
+                    at: None,
+                    labels: Vec::new(),
+                };
                 (Transition::Claim { trigger }, Run::Attempt, Doing::Label)
             }
             Todo::Recover => {
@@ -371,7 +377,8 @@ impl Shell {
                     known => known,
                 };
                 let (agent, session) = (String::new(), RunId(String::new()));
-                Transition::StartAgent { agent, purpose: RunPurpose::Work, branch: name.to_string(), session }
+                let by = WorkedBy { agent: String::new(), model: None };
+                Transition::StartAgent { agent, by, purpose: RunPurpose::Work, branch: name.to_string(), session }
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
             Doing::Settle(State::InReview) => {

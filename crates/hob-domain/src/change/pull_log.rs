@@ -20,6 +20,12 @@ pub struct PullLog {
     /// The only pull request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<PullNumber>,
+    /// When it was opened. `None` in records of earlier versions, and if the ledger was lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Timestamp>,
+    /// When Hob saw that it was merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged_at: Option<Timestamp>,
     /// The pull request that has its labels and reviewers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub introduced: Option<Introduced>,
@@ -41,6 +47,13 @@ impl PullLog {
     /// The log of a pull request of which nothing else is known.
     pub fn of(number: PullNumber) -> Self {
         Self { number: Some(number), ..Self::default() }
+    }
+
+    /// The pull request has been opened, or pushed to.
+    pub(crate) fn published(&mut self, number: PullNumber, now: Timestamp) {
+        if self.number != Some(number) {
+            (self.number, self.opened_at, self.merged_at) = (Some(number), Some(now), None);
+        }
     }
 
     /// Whether the pull request is still a draft until its checks are green.

@@ -119,7 +119,13 @@ mod tests {
             assignee: assignee.into(),
             made: by.map(|(by, seconds)| (actor(by), at(seconds))),
         };
-        let trigger = Trigger { event: EventId(1), actor: "ann".into(), approved: String::new(), at: Some(at(100)) };
+        let trigger = Trigger {
+            event: EventId(1),
+            actor: "ann".into(),
+            approved: String::new(),
+            at: Some(at(100)),
+            labels: Vec::new(),
+        };
         let own = "hob".into();
         for (assignments, setting, counts) in [
             (vec![assigned("Ann", None)], "", vec![]),

@@ -47,6 +47,8 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
     if let Some(work) = record.get_mut("work").and_then(Value::as_object_mut) {
         work.remove("with_people");
         work.remove("findings");
+        // Nor who worked.
+        work.remove("by");
     }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];
     spread(&mut record, "failure", &failure);
@@ -91,9 +93,9 @@ fn work(record: &mut Map<String, Value>) {
         record.insert("branch".to_owned(), branch["name"].clone());
         record.insert("pushed".to_owned(), json!(branch["pushed"] == true));
     }
-    // Nor a commit status.
+    // Nor a commit status, or when the pull request was opened and merged.
     if let Some(pull) = record.get_mut("pull").and_then(Value::as_object_mut) {
-        pull.retain(|name, _| !["proof", "proving", "prove"].contains(&name.as_str()));
+        pull.retain(|name, _| !["proof", "proving", "prove", "opened_at", "merged_at"].contains(&name.as_str()));
     }
     spread(record, "pull", &[("number", "pull_request"), ("introduced", "introduced"), ("draft", "draft")]);
     let house: Map<String, Value> =

@@ -27,7 +27,8 @@ impl Transition {
             Self::Refuse(refusal) => refuse(record, refusal),
             Self::RefusalShown => show_refusal(record, now),
             Self::WaitForPeople(begun) => wait_for_people(record, begun),
-            Self::StartAgent { agent, purpose, branch, session } => {
+            Self::StartAgent { agent, by, purpose, branch, session } => {
+                record.work.by = Some(by);
                 start_agent(record, &agent, purpose, &branch, session)
             }
             Self::Candidate(session, says) => {
@@ -40,7 +41,10 @@ impl Transition {
                 record.spend = record.spend + spend;
                 added(generation, spend)
             }
-            Self::Publish { head, pull, proof } => publish(record, head, pull, proof),
+            Self::Publish { head, pull, proof } => {
+                record.pull.published(pull, now);
+                publish(record, head, pull, proof)
+            }
             Self::Rework { events, head } => rework(record, events, head, now),
             Self::Rerun { failed } => rerun(record, failed),
             Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
@@ -259,7 +263,7 @@ fn claim(record: &mut Record, trigger: Trigger, now: Timestamp) -> String {
     let known = record.trigger.take().filter(|old| old.event == trigger.event);
     record.trigger = Some(match known {
         // Commands that an earlier version followed have no mark; they must not begin to count now.
-        Some(Trigger { approved, at, .. }) => Trigger { approved, at, ..trigger },
+        Some(Trigger { approved, at, labels, .. }) => Trigger { approved, at, labels, ..trigger },
         None => trigger,
     });
     start_attempt(record, now);
@@ -323,7 +327,9 @@ fn finish(record: &mut Record, ending: &Ending, now: Timestamp) -> String {
         | Ending::Gone
         | Ending::Concluded => {}
     }
-    if !ending.is_a_merge() {
+    if ending.is_a_merge() {
+        record.pull.merged_at = Some(now);
+    } else {
         record.taught = Taught::default();
     }
     format!("finished: {ending}")
@@ -385,7 +391,7 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
     record.review.end(&head);
     record.failure.outage = None;
     record.work.findings.clear();
-    (record.work.head, record.pull.number) = (Some(head), Some(pull));
+    record.work.head = Some(head);
     keep_proof(record, proof);
     record.work.push_branch();
     record.failure.text = None;

@@ -214,7 +214,13 @@ pub(crate) mod tests {
     }
 
     fn record(state: State) -> Record {
-        let trigger = Trigger { event: EventId(1), actor: "ann".into(), approved: "x".to_owned(), at: Some(at(SINCE)) };
+        let trigger = Trigger {
+            event: EventId(1),
+            actor: "ann".into(),
+            approved: "x".to_owned(),
+            at: Some(at(SINCE)),
+            labels: Vec::new(),
+        };
         Record { trigger: Some(trigger), ..record_at(state) }
     }
 

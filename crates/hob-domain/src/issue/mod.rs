@@ -33,4 +33,5 @@ pub(crate) mod status_rules;
 pub(crate) mod stopped;
 pub(crate) mod traces;
 pub(crate) mod transition;
+pub(crate) mod unblocking;
 pub(crate) mod unwritten;

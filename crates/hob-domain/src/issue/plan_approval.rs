@@ -40,8 +40,13 @@ mod tests {
         let mut record = record_at(State::Blocked);
         record.blocked = Some(reason.blocked(Timestamp::UNIX_EPOCH));
         record.approval.plan.proposed = Some(plan());
-        record.trigger =
-            Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "text".to_owned(), at: None });
+        record.trigger = Some(Trigger {
+            event: EventId(1),
+            actor: "ann".into(),
+            approved: "text".to_owned(),
+            at: None,
+            labels: Vec::new(),
+        });
         record
     }
 
@@ -61,8 +66,13 @@ mod tests {
         record.approve_plan();
         assert_eq!(record.approved_plan(), Some(&plan()));
         let mut edited = record.clone();
-        edited.trigger =
-            Some(Trigger { event: EventId(1), actor: "ann".into(), approved: "other".to_owned(), at: None });
+        edited.trigger = Some(Trigger {
+            event: EventId(1),
+            actor: "ann".into(),
+            approved: "other".to_owned(),
+            at: None,
+            labels: Vec::new(),
+        });
         assert_eq!(edited.approved_plan(), None);
         record.approval.plan.proposed = Some(WorkPlan { summary: String::new(), ..plan() });
         assert_eq!(record.approved_plan(), None);

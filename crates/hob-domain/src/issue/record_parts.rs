@@ -138,6 +138,9 @@ pub struct Work {
     /// Its branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<Branch>,
+    /// Who works on it, or did last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<WorkedBy>,
     /// Its newest commit that passed the checks or was pushed. [`Record::unpublished`](crate::Record::unpublished) says
     /// whether people were shown it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -205,6 +208,16 @@ impl Work {
             branch.pushed = true;
         }
     }
+}
+
+/// The agent of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkedBy {
+    /// The agent of the settings, whichever profile it works by.
+    pub agent: String,
+    /// Its first model. `None` if Hob does not choose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 /// The branch with the work.

@@ -109,6 +109,8 @@ fn of_version_1(record: &Record) -> Record {
     }
     (kept.failure.stopped, kept.comments.asked, kept.work.with_people) = (None, None, None);
     kept.work.findings.clear();
+    kept.work.by = None;
+    (kept.pull.opened_at, kept.pull.merged_at) = (None, None);
     (kept.pull.proof, kept.pull.proving, kept.pull.prove) = (None, None, None);
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);
     kept

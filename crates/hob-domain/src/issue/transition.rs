@@ -8,11 +8,11 @@
 //! [`apply`] is total and pure: the same record, transition and time give the same result. The model check explores it, not a copy.
 
 use crate::{
-    Answer, AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
-    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
+    AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId,
+    DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
     NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Receipt, Record,
     Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since,
-    Spend, State, Timestamp, Traces, Trigger, WorkerId, change::finding::kept,
+    Spend, State, Timestamp, Traces, Trigger, Unblocking, WorkedBy, WorkerId, change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -42,8 +42,10 @@ pub enum Transition {
     WaitForPeople(Vec<PersonsWork>),
     /// The agent starts.
     StartAgent {
-        /// The agent's name.
+        /// The name under which it works: the profile's, or the agent's.
         agent: String,
+        /// The agent of the settings, and its model.
+        by: WorkedBy,
         /// What its runs are for.
         purpose: RunPurpose,
         /// The branch.
@@ -187,17 +189,6 @@ pub enum Transition {
     },
 }
 
-/// An answer that unblocks an issue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unblocking {
-    /// What the person said.
-    pub answer: Answer,
-    /// Whether it approves the proposed action.
-    pub grant: ApprovalGrant,
-    /// SHA-256 of the title and the body as the person saw them.
-    pub approved: String,
-}
-
 /// What happens to an issue whose budget is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterBudget {
@@ -205,17 +196,6 @@ pub enum AfterBudget {
     Stay,
     /// It was blocked because its budget was used up, and is requeued.
     Requeue,
-}
-
-/// Whether an answer approves the action that waits for approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalGrant {
-    /// It does not.
-    Nothing,
-    /// It does, exactly this action.
-    ProposedAction,
-    /// It approves exactly the plan that waits for it.
-    ProposedPlan,
 }
 
 /// A transition that has no meaning in the record's state.
@@ -501,8 +481,8 @@ impl Transition {
 pub(crate) mod tests {
     use super::*;
     use crate::{
-        Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark, SaidIn, StopDeed,
-        Taught, Work,
+        Answer, ApprovalGrant, Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark,
+        SaidIn, StopDeed, Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -512,8 +492,18 @@ pub(crate) mod tests {
         Timestamp::from_timestamp(1_000, 0).unwrap()
     }
 
+    fn by_native() -> WorkedBy {
+        WorkedBy { agent: "native".to_owned(), model: None }
+    }
+
     fn trigger(event: u64, approved: &str) -> Trigger {
-        Trigger { event: EventId(event), actor: "ann".into(), approved: approved.to_owned(), at: None }
+        Trigger {
+            event: EventId(event),
+            actor: "ann".into(),
+            approved: approved.to_owned(),
+            at: None,
+            labels: Vec::new(),
+        }
     }
 
     fn unblocking(grant: ApprovalGrant) -> Unblocking {
@@ -585,6 +575,7 @@ pub(crate) mod tests {
             (
                 Transition::StartAgent {
                     agent: "native".to_owned(),
+                    by: by_native(),
                     purpose: RunPurpose::Work,
                     branch: "hob/1".to_owned(),
                     session: RunId("s".to_owned()),
@@ -748,7 +739,13 @@ pub(crate) mod tests {
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
         assert!(sentence.starts_with("round 1 in review: 1 comment on lines, the check `test` failed;"), "{sentence}");
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
-        let start = Transition::StartAgent { agent, branch, session: RunId("r".to_owned()), purpose: RunPurpose::Work };
+        let start = Transition::StartAgent {
+            agent,
+            by: by_native(),
+            branch,
+            session: RunId("r".to_owned()),
+            purpose: RunPurpose::Work,
+        };
         let (started, _) = apply(&begun, start, now()).unwrap();
         let (told, _) = apply(&started, answer, now()).unwrap();
         assert_eq!((told.state, told.work.head.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
@@ -893,7 +890,7 @@ pub(crate) mod tests {
     fn a_plan_is_made_proposed_and_approved_as_it_stands() {
         let session = RunId("s".to_owned());
         let (agent, branch) = ("native".to_owned(), "hob/1".to_owned());
-        let start = Transition::StartAgent { agent, purpose: RunPurpose::Plan, branch, session };
+        let start = Transition::StartAgent { agent, by: by_native(), purpose: RunPurpose::Plan, branch, session };
         let assigned = Record { trigger: Some(trigger(1, "old")), ..record_at(State::Assigned) };
         let (planning, sentence) = apply(&assigned, start, now()).unwrap();
         assert_eq!((planning.approval.plan.under_way, sentence.as_str()), (true, "the agent `native` started to plan"));

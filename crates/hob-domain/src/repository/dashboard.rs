@@ -208,7 +208,8 @@ mod tests {
     }
 
     fn triggered(state: State) -> Record {
-        let trigger = Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None };
+        let trigger =
+            Trigger { event: EventId(7), actor: "ann".into(), approved: String::new(), at: None, labels: Vec::new() };
         Record { trigger: Some(trigger), ..record_at(state) }
     }
 

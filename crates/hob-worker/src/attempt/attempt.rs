@@ -3,7 +3,7 @@
 use std::{ops::ControlFlow, sync::OnceLock};
 
 use futures_util::future::BoxFuture;
-use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition};
+use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition, WorkedBy};
 use hob_forge::Changed;
 use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
@@ -136,11 +136,13 @@ async fn work<'a>(
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
+    let active = job.active.now();
     let start = Transition::StartAgent {
-        agent: job.active.now().loaded.name.clone(),
+        agent: active.loaded.name.clone(),
+        by: WorkedBy { agent: active.loaded.backend.clone(), model: active.loaded.agent.model(active.candidate) },
         purpose: job.purpose,
         branch: job.checkout.branch().to_string(),
-        session: job.active.now().session.clone(),
+        session: active.session.clone(),
     };
     allow_the_first(job).await;
     transition(worker, held, start).await?;
