@@ -48,7 +48,9 @@ import tempfile
 import tomllib
 
 CEILINGS = {
-    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2, "commands": 21,
+    "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2,
+    # The last one, `outcomes`, is asked for by name: what an operator shows to those who pay should not be found under another command.
+    "commands": 22,
     # The last two, `limits.candidates` and an agent's `quick_check`: what another candidate costs, and what runs between edits, is the
     # operator's to say.
     "settings": 124, "record-fields": 29, "words-for-users": 15000,

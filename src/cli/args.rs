@@ -10,7 +10,7 @@ use crate::cli::{
     agent_args::AgentCommand,
     control_args::{CancelArgs, PauseArgs, ResumeArgs},
     eval_args::EvalArgs,
-    issue_args::{AnswerArgs, ApproveArgs, AuditArgs, ExplainArgs, StatusArgs, VerifyArgs},
+    issue_args::{AnswerArgs, ApproveArgs, AuditArgs, ExplainArgs, OutcomesArgs, StatusArgs, VerifyArgs},
     progress::Verbosity,
     record_args::RecordArgs,
     run_args::RunArgs,
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Work on this repository [default: GITHUB_REPOSITORY, else the setting `repositories`, else all repositories of the
-    /// GitHub App, else the git remote `origin`]. May be repeated for `run`, `status` and `agent routing`.
+    /// GitHub App, else the git remote `origin`]. May be repeated for `run`, `status`, `outcomes` and `agent routing`.
     #[arg(long, global = true, value_name = "OWNER/NAME")]
     pub(super) repo: Vec<String>,
     /// Write results, events and errors to standard output as JSON, one object a line (docs/json.md).
@@ -112,6 +112,11 @@ pub(super) enum Command {
     /// By the ledgers, which anyone with write access can rewrite: the setting `audit` tells the same elsewhere as it
     /// happens, with the hosts that agents reached and the files that were pushed. Where that is a file, it is read, too.
     Audit(AuditArgs),
+    /// Print what came of the work: merged, rejected, waiting, and cost.
+    ///
+    /// By the ledgers alone, those of closed issues too. An open pull request is neither a success nor a failure: it waits, with its
+    /// days. docs/operate.md says what each column counts.
+    Outcomes(OutcomesArgs),
     /// List the checks and tests that fail on unchanged code at times.
     ///
     /// Hob runs a failed check again and counts how often it fails on the base. A known flake starts no round.

@@ -16,7 +16,13 @@ const GLOBAL: &str = "Global options, such as --repo, --config, --json, -q and -
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Get started", &["rehearse", "init", "doctor"]),
     ("Work", &["run"]),
-    ("Issues", &["status", "explain", "audit", "flakes", "verify", "answer", "approve", "pause", "resume", "cancel"]),
+    (
+        "Issues",
+        &[
+            "status", "explain", "audit", "outcomes", "flakes", "verify", "answer", "approve", "pause", "resume",
+            "cancel",
+        ],
+    ),
     ("Advanced", &["session", "agent", "models", "eval", "forge", "config", "completions"]),
 ];
 
@@ -130,6 +136,7 @@ mod tests {
           status       List the issues: what runs, what waits for whom, what was spent
           explain      Explain what Hob would do about an issue, or why it does nothing
           audit        Print who authorized what, what it cost, what was published
+          outcomes     Print what came of the work: merged, rejected, waiting, and cost
           flakes       List the checks and tests that fail on unchanged code at times
           verify       Check the statement of a pull request, and who vouches for it
           answer       Answer a blocked issue and requeue it
@@ -153,7 +160,8 @@ mod tests {
                                    HOB__SECTION__KEY and flags override it
               --repo <OWNER/NAME>  Work on this repository [default: GITHUB_REPOSITORY, else the setting
                                    `repositories`, else all repositories of the GitHub App, else the git
-                                   remote `origin`]. May be repeated for `run`, `status` and `agent routing`
+                                   remote `origin`]. May be repeated for `run`, `status`, `outcomes` and
+                                   `agent routing`
               --json               Write results, events and errors to standard output as JSON, one object a
                                    line (docs/json.md)
           -q, --quiet              Show no progress, only results and failures
@@ -277,6 +285,17 @@ mod tests {
 
         Options:
           -h, --help  Print help (see more with '--help')
+
+        == hob outcomes
+        Print what came of the work: merged, rejected, waiting, and cost
+
+        Usage: hob outcomes [OPTIONS]
+
+        Options:
+              --by <GROUP>  Print a row for each of these [default: agent] [possible values: agent, model,
+                            profile, label, week]
+              --csv         Print CSV instead, a line for each issue
+          -h, --help        Print help (see more with '--help')
 
         == hob flakes
         List the checks and tests that fail on unchanged code at times

@@ -21,6 +21,7 @@ use crate::{
         global_flags::global_flags_first,
         init, investigate, json, log, models,
         old_names::Invoked,
+        outcomes,
         output::{self, BAD, Unwritable, styled},
         rehearse, release, replay, routing, run,
         screen::Screen,
@@ -149,6 +150,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
         Command::Audit(args) => audit::audit(setup, shared, args).await,
+        Command::Outcomes(args) => outcomes::outcomes(setup, shared, args).await,
         Command::Flakes => flakes::flakes(setup, shared).await,
         Command::Verify(args) => Box::pin(verify::verify(setup, shared, args)).await,
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
@@ -191,6 +193,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Status(_)
         | Command::Explain(_)
         | Command::Audit(_)
+        | Command::Outcomes(_)
         | Command::Flakes
         | Command::Verify(_)
         | Command::Answer(_)

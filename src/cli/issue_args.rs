@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, builder::PossibleValuesParser};
+use clap::{Args, ValueEnum, builder::PossibleValuesParser};
 use hob_domain::IssueNumber;
 
 use crate::cli::shard::Shard;
@@ -74,6 +74,27 @@ pub(super) struct AuditArgs {
     /// The number of the issue [default: all that have a ledger].
     #[arg(value_name = "ISSUE")]
     pub(super) issue: Option<IssueNumber>,
+}
+
+/// `hob outcomes`.
+#[derive(Debug, Args)]
+pub(super) struct OutcomesArgs {
+    /// Print a row for each of these.
+    #[arg(long, value_name = "GROUP", default_value = "agent")]
+    pub(super) by: GroupedBy,
+    /// Print CSV instead, a line for each issue.
+    #[arg(long, conflicts_with = "json")]
+    pub(super) csv: bool,
+}
+
+/// What `hob outcomes` groups by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum GroupedBy {
+    Agent,
+    Model,
+    Profile,
+    Label,
+    Week,
 }
 
 /// `hob verify`.

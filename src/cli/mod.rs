@@ -47,6 +47,8 @@ mod local;
 mod log;
 mod models;
 mod old_names;
+mod outcomes;
+mod outcomes_csv;
 mod output;
 mod progress;
 mod ready;

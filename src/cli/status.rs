@@ -162,7 +162,7 @@ fn state(issue: &Explained) -> String {
 }
 
 /// A length of time in its largest unit.
-fn age_of(age: TimeDelta) -> String {
+pub(super) fn age_of(age: TimeDelta) -> String {
     match (age.num_minutes().max(0), age.num_hours(), age.num_days()) {
         (minutes, 0, _) => format!("{minutes} min"),
         (_, hours, 0 | 1) => format!("{hours} h"),

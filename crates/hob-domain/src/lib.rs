@@ -15,6 +15,7 @@ mod issue;
 mod labels;
 mod memory;
 mod money;
+mod outcomes;
 mod plans;
 mod profile;
 mod project;
@@ -143,6 +144,10 @@ pub use money::{
     budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted},
     spend::{Spend, dollars},
     usd::{UnreadableAmount, usd_micros},
+};
+pub use outcomes::{
+    outcome::{IssueOutcome, OutcomeKind},
+    sums::{OutcomeGroup, Outcomes, by_group},
 };
 pub use plans::{
     plan_text::CostLimit,

@@ -21,6 +21,7 @@
 //! | `repository_file` | the repository's file, and a worker's settings with it |
 //! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
+//! | `ledgers` | the newest records of all issues at once |
 //! | `routes` | who was chosen for each issue |
 //! | `finding` | what one look found |
 //! | `preflight` | what the worker needs, looked at before the first write |
@@ -49,6 +50,7 @@ pub mod explain;
 mod finding;
 mod held_issue;
 mod inbox;
+mod ledgers;
 mod memory;
 mod mirror;
 mod notify;
@@ -83,6 +85,7 @@ pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
+pub use ledgers::{Ledgers, ledgers};
 pub use memory::Preflight;
 pub use profiles::{base_catalog, catalog};
 pub use reconcile::{

@@ -18,12 +18,10 @@ use crate::{
     WorkError, WorkEvent, Worker,
     authorize::{Authorizer, label_event},
     inbox::{Conversation, Inbox},
+    ledgers::{FEW, messages},
     people::still_begun,
     pull_facts::{Followed, pull_facts, read_ahead},
 };
-
-/// The number of unknown ledgers of other issues from which they are fetched at once; fewer are read one by one.
-const FEW: usize = 20;
 
 /// A snapshot, with what an action needs beside it.
 pub(super) struct Discovered {
@@ -133,18 +131,7 @@ fn unread(worker: &Worker, issue: IssueNumber, title: &str, error: WorkError) ->
 
 /// Learns through git which of these ledgers are finished. Those that it cannot tell are read one by one.
 async fn learn(worker: &Worker, tips: &[&Tip]) {
-    let fetched = async {
-        Ok::<_, WorkError>(
-            worker.workspace.messages(&worker.remote().await?, &worker.forge.ledger().issue_refs()).await?,
-        )
-    };
-    let messages = match fetched.await {
-        Ok(messages) => messages,
-        Err(error) => {
-            tracing::warn!(%error, ledgers = tips.len(), "the ledgers could not be fetched, so each is read: {error}");
-            return;
-        }
-    };
+    let messages = messages(worker, tips.len()).await;
     for tip in tips {
         let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
         if record.is_some_and(|(_, record)| record.issue == tip.issue && is_finished(&record)) {

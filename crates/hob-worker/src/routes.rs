@@ -1,9 +1,11 @@
-//! The agents and profiles chosen for each issue, from the ledgers: those of closed issues too, as long as their refs
-//! exist.
+//! The agents and profiles chosen for each issue, from the ledgers.
 
 use hob_domain::{IssueNumber, RouteChoice, State};
 
-use crate::{WorkError, Worker};
+use crate::{
+    WorkError, Worker,
+    ledgers::{Ledgers, ledgers},
+};
 
 /// The current choice for one issue.
 #[derive(Debug, Clone)]
@@ -30,25 +32,10 @@ pub struct Routes {
 /// # Errors
 /// [`WorkError`] of a read that is about more than one issue; nothing is written.
 pub async fn routes(worker: &Worker) -> Result<Routes, WorkError> {
-    let ledger = worker.forge.ledger();
-    let mut tips = ledger.tips().await?.issues;
-    tips.sort_by_key(|tip| tip.issue);
-    ledger.read_ahead(tips.iter().map(|tip| &tip.commit)).await;
-    let mut routes = Routes::default();
-    for tip in &tips {
-        match ledger.entry(tip).await {
-            Ok(entry) => {
-                let state = entry.record.state;
-                routes.routed.extend(entry.record.route.map(|choice| Routed { issue: tip.issue, state, choice }));
-            }
-            Err(error) => {
-                let error = WorkError::from(error);
-                if !error.is_of_one_thing() {
-                    return Err(error);
-                }
-                routes.unreadable.push((tip.issue, error.to_string()));
-            }
-        }
-    }
-    Ok(routes)
+    let Ledgers { records, unreadable } = ledgers(worker).await?;
+    let routed = records.into_iter().filter_map(|record| {
+        let (issue, state) = (record.issue, record.state);
+        record.route.map(|choice| Routed { issue, state, choice })
+    });
+    Ok(Routes { routed: routed.collect(), unreadable })
 }

@@ -253,6 +253,7 @@ async fn every_command_writes_what_the_document_describes() {
     }
     events.extend(held.takes("explain", &explains_a_failed_check().await));
     events.extend(held.takes("status", &tells_of_an_outage().await));
+    events.extend(held.takes("outcomes", &super::outcomes::tells().await));
     events.extend(held.takes("verify", &super::verify::verifies().await));
     // Its comment is none that the end of a world expects.
     world.another("acme/live", 0).await;

@@ -60,6 +60,7 @@ mod notify;
 mod old_names;
 mod order;
 mod outages;
+mod outcomes;
 mod output;
 mod people;
 mod plan_first;

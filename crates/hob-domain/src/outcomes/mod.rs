@@ -1,0 +1,4 @@
+//! What came of the work: one outcome an issue, from its ledger alone, and their sums.
+
+pub(crate) mod outcome;
+pub(crate) mod sums;
