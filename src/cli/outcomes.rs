@@ -113,7 +113,15 @@ impl Shown {
         if groups.len() > 1 {
             table.row(row("all", &total));
         }
-        Ok(table.print()?)
+        table.print()?;
+        if total.quoted > 0 {
+            output::line("")?;
+            let (within, quoted) = (total.within_quote, total.quoted);
+            layout::paragraph(&format!(
+                "The bill was within the quote for {within} of {quoted} finished issues that had one."
+            ))?;
+        }
+        Ok(())
     }
 
     fn as_json(&self, unreadable: &[String]) -> Value {
@@ -210,6 +218,8 @@ fn sums(sum: &Outcomes, now: Timestamp) -> Value {
         "words": sum.words.iter().map(|(word, count)| json!({ "word": word, "pull_requests": count })).collect::<Vec<_>>(),
         "spend": sum.spend,
         "usd_per_merged": sum.usd_per_merged(),
+        "quoted": sum.quoted,
+        "within_quote": sum.within_quote,
         "median_merge_seconds": sum.median_merge_seconds(),
         "oldest_waiting_seconds": sum.waiting_since.map(|since| (now - since).num_seconds().max(0)),
     })
@@ -232,6 +242,8 @@ fn one(repo: &RepoName, outcome: &IssueOutcome) -> Value {
         "rounds": outcome.rounds,
         "zero_touch": outcome.is_zero_touch,
         "spend": outcome.spend,
+        "quote": outcome.quote,
+        "within_quote": outcome.is_within_quote(),
     })
 }
 
@@ -256,6 +268,7 @@ mod tests {
             rounds: 0,
             is_zero_touch: false,
             spend: Spend { usd_micros, ..Spend::default() },
+            quote: None,
         }
     }
 

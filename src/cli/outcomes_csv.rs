@@ -6,7 +6,7 @@ use crate::cli::output::{self, Unwritable};
 
 /// The first line.
 const HEADS: &str = "repo,issue,outcome,at,pull_request,merge_seconds,agent,model,profile,labels,week,word,rounds,zero_touch,usd,\
-                     input_tokens,output_tokens,wall_seconds";
+                     input_tokens,output_tokens,wall_seconds,quote_low_usd,quote_high_usd";
 
 /// Prints the lines.
 pub(super) fn print(all: &[(RepoName, IssueOutcome)]) -> Result<(), Unwritable> {
@@ -16,6 +16,9 @@ pub(super) fn print(all: &[(RepoName, IssueOutcome)]) -> Result<(), Unwritable> 
 
 fn line(repo: &RepoName, one: &IssueOutcome) -> String {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+    let usd = |micros: Option<u64>| {
+        micros.map(|micros| format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)).unwrap_or_default()
+    };
     let words = |words: &Option<String>| cell(words.as_deref().unwrap_or_default());
     let kind = serde_json::to_value(one.kind).ok();
     let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
@@ -34,10 +37,12 @@ fn line(repo: &RepoName, one: &IssueOutcome) -> String {
         one.word.as_ref().map(|word| word.name().to_owned()).unwrap_or_default(),
         one.rounds.to_string(),
         one.is_zero_touch.to_string(),
-        format!("{:.6}", one.spend.usd()),
+        usd(Some(one.spend.usd_micros)),
         one.spend.input_tokens.to_string(),
         one.spend.output_tokens.to_string(),
         one.spend.wall_seconds.to_string(),
+        usd(one.quote.map(|quote| quote.low)),
+        usd(one.quote.map(|quote| quote.high)),
     ]
     .join(",")
 }

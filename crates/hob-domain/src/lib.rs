@@ -19,6 +19,7 @@ mod outcomes;
 mod plans;
 mod profile;
 mod project;
+mod quote;
 mod repository;
 mod retry;
 mod routing;
@@ -146,6 +147,7 @@ pub use money::{
     usd::{UnreadableAmount, usd_micros},
 };
 pub use outcomes::{
+    bill::{bill_of, quote_for},
     outcome::{IssueOutcome, OutcomeKind},
     sums::{OutcomeGroup, Outcomes, by_group},
 };
@@ -166,6 +168,7 @@ pub use profile::{
     ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
+pub use quote::{BILLS_MAX, Bill, Bills, Quote};
 pub use repository::{
     dashboard::{
         Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,

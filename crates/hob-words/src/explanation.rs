@@ -3,7 +3,7 @@
 use hob_domain::{Budgets, Record, Spend, State};
 use hob_text::{clip, title};
 
-use crate::answer_options::how_to_answer;
+use crate::{answer_options::how_to_answer, report::likely_cost};
 
 /// How much of one text is quoted, in characters.
 const TEXT_MAX: usize = 800;
@@ -32,6 +32,9 @@ pub fn explanation(record: &Record, budgets: &Budgets, why: &str) -> String {
     }
     if let Some(agent) = &record.commands.agent {
         add("agent", &format!("`{}`, chosen by {}", agent.name, agent.by));
+    }
+    if let Some(likely) = likely_cost(record, budgets).filter(|_| record.work.quote.is_some()) {
+        add("cost", &likely);
     }
     if record.spend != Spend::default() {
         add("spent", &record.spend.to_string());

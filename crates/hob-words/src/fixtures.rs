@@ -47,7 +47,10 @@ pub(super) fn every_reason() -> Vec<BlockReason> {
     vec![
         BlockReason::Question { question: "UTC or local?".to_owned() },
         BlockReason::ApprovalNeeded(Proposed { tool: "shell".to_owned(), line, text: text(), impact: Impact::High }),
-        BlockReason::PlanProposed { plan: Box::new(plan()), cost: CostLimit { attempt: None, issue: Some(4_880_000) } },
+        BlockReason::PlanProposed {
+            plan: Box::new(plan()),
+            cost: CostLimit { attempt: None, issue: Some(4_880_000), quote: None },
+        },
         BlockReason::ChecksFailed { rounds: 2, failed: failed() },
         BlockReason::RedBase { failed: failed() },
         BlockReason::MergeConflict {

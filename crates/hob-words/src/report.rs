@@ -1,8 +1,8 @@
 //! An issue's only status comment, and Hob's replies to other comments.
 
 use hob_domain::{
-    Blocked, ChosenBy, OWN_MARK, PersonsWork, Record, RoundKind, SaidId, Spend, State, StatusRules, events_in_words,
-    failing, failure_line, no_verdict, unseen,
+    Blocked, Budgets, ChosenBy, OWN_MARK, PersonsWork, Record, RoundKind, SaidId, Spend, State, StatusRules, dollars,
+    events_in_words, failing, failure_line, no_verdict, unseen,
 };
 use hob_text::{
     clip, count, inert, inert_line,
@@ -165,12 +165,23 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(handled) = handled(record) {
         facts.push(handled);
     }
+    if record.work.quote.is_some() {
+        facts.extend(likely_cost(record, &rules.budgets).map(|cost| format!("cost: {cost}")));
+    }
     let used = rules.budgets.of_issue(&record.commands).used(record.spend);
     let is_told = used >= 1.0 && record.state == State::Blocked;
     if used >= rules.soft && used > 0.0 && record.state != State::Done && !is_told {
         facts.push(format!("**{:.0}% of the issue's budget is used**", (used * 100.0).floor()));
     }
     facts.join(" · ")
+}
+
+/// What the issue will probably cost, and the most that it may. `None` if neither is known, and once the bill is final.
+pub fn likely_cost(record: &Record, budgets: &Budgets) -> Option<String> {
+    let cap = budgets.of_issue(&record.commands).usd_micros.map(|cap| format!("cap {}", dollars(cap)));
+    let quote = record.work.quote.map(|quote| format!("probably {quote}"));
+    let parts: Vec<String> = quote.into_iter().chain(cap).collect();
+    (!parts.is_empty() && record.state != State::Done).then(|| parts.join("; "))
 }
 
 /// Which profile works, how sure that is and why, and how to change it.
@@ -293,8 +304,8 @@ fn headline(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use hob_domain::{
-        Answer, BlockCode, Branch, Budgets, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce,
-        OwnComments, Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
+        Answer, BlockCode, Branch, CheckTally, Checklist, Claimant, Failure, Impact, IssueNumber, Nonce, OwnComments,
+        Pause, Proposed, PullLog, PullNumber, Refusal, ReviewLog, Timestamp, Work, WorkerId, acquire,
     };
 
     use super::*;
@@ -333,6 +344,16 @@ mod tests {
             |usd_micros| Record { spend: Spend { usd_micros, ..Spend::default() }, ..record(State::InProgress) };
         assert!(!status_body(&spent(3_990_000), &rules()).contains("budget"));
         assert!(status_body(&spent(4_500_000), &rules()).contains("**90% of the issue's budget is used**"));
+    }
+
+    #[test]
+    fn a_quote_is_told_until_the_bill_is_final() {
+        let quote = Some(hob_domain::Quote { low: 600_000, high: 1_900_000, of: 14 });
+        let quoted = |state| Record { work: Work { quote, ..Work::default() }, ..record(state) };
+        let says = "\ncost: probably $0.60–1.90 (8 in 10 of 14 similar issues); cap $5.00\n";
+        assert!(status_body(&quoted(State::InProgress), &rules()).contains(says));
+        assert!(!status_body(&quoted(State::Done), &rules()).contains("probably"));
+        assert!(!status_body(&record(State::InProgress), &rules()).contains("probably"));
     }
 
     #[test]

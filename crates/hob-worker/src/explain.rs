@@ -3,15 +3,15 @@
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
     Action, ApprovalGrant, Blocked, Decision, Ending, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery,
-    State, Timestamp, Unblocking, WaitReason, decide, has_label, plan, plan_chosen,
+    State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
 };
 use hob_forge::{ForgeError, Issue};
-use hob_words::how_to_answer;
+use hob_words::{how_to_answer, likely_cost};
 use serde::Serialize;
 
 use crate::{
     WorkError, Worker,
-    attempt::profile_warning,
+    attempt::{Prospect, prospect},
     authorize::{Authorizer, Vetted, vet},
     decision::{but_for_news, sentence},
     inbox::{Conversation, Inbox, Response, response},
@@ -45,6 +45,9 @@ pub struct Explained {
     /// Why a profile that would work on it, or might, cannot be used. Found only for a question about one issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// What it will probably cost, and the most that it may. Found only for a question about one issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
 }
 
 impl Explained {
@@ -62,6 +65,7 @@ impl Explained {
             answer: None,
             since: None,
             profile: None,
+            cost: None,
         }
     }
 }
@@ -175,14 +179,17 @@ pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explaine
         None => absent(worker, number).await?,
     };
     let Some(explained) = found else { return Ok(None) };
-    let profile = match observe(worker, number).await {
-        Ok(Some(observed)) if observed.issue.status == IssueStatus::Open => {
-            profile_warning(worker, &observed.issue, observed.record()).await?
-        }
-        // What cannot be read is told already.
-        Ok(_) | Err(_) => None,
-    };
-    Ok(Some(Explained { profile, ..explained }))
+    // What cannot be read is told already.
+    let Some(observed) = observe(worker, number).await.ok().flatten() else { return Ok(Some(explained)) };
+    if observed.issue.status != IssueStatus::Open {
+        return Ok(Some(explained));
+    }
+    let Prospect { warning, quote } = prospect(worker, &observed.issue, observed.record()).await?;
+    let mut record = observed.record().cloned().unwrap_or_else(|| first_record(number, worker.forge.now()));
+    record.work.quote = quote;
+    let is_hobs = explained.state.is_some() || explained.place.is_some();
+    let cost = likely_cost(&record, &worker.settings.budgets()).filter(|_| is_hobs);
+    Ok(Some(Explained { profile: warning, cost, ..explained }))
 }
 
 /// Why an issue that Hob never claimed is left alone.

@@ -1,5 +1,6 @@
 //! Settlement: what an attempt cost takes the place of its reservation in the repository's day. The same write has how long its
-//! steps took and how often flaky checks failed on its base, and of merged work what it showed and what maintainers corrected in it.
+//! steps took, what the issue cost and how often flaky checks failed on its base, and of merged work what it showed and what
+//! maintainers corrected in it.
 //!
 //! # Guarantees
 //! At rest the day has no reservation of an issue that nobody holds, and an issue's share of the day is what its ledger
@@ -9,8 +10,8 @@
 use std::mem;
 
 use hob_domain::{
-    CheckResult, Corrections, Durations, IssueNumber, Lessons, Memory, Nonce, Note, Remarks, RepositoryRecord, Spend,
-    State, Timestamp, close_reservation,
+    Bill, CheckResult, Corrections, Durations, IssueNumber, Lessons, Memory, Nonce, Note, Remarks, RepositoryRecord,
+    Spend, State, Timestamp, bill_of, close_reservation,
 };
 use hob_forge::{HeldLease, RepositoryChange};
 
@@ -23,6 +24,8 @@ pub(super) struct Settlement<'a> {
     /// The issue's bill when the attempt began, and now.
     began: Spend,
     bill: Spend,
+    /// The bill that quotes are made of, if the issue's work is done.
+    cost: Option<Bill>,
     durations: Durations,
     base_runs: Vec<CheckResult>,
     lessons: Lessons,
@@ -33,8 +36,9 @@ impl<'a> Settlement<'a> {
     /// With what the attempt measured: nobody else settles that.
     pub(super) fn of(worker: &'a Worker, held: &HeldIssue, began: Spend) -> Self {
         let (durations, base_runs) = (mem::take(&mut *held.durations()), mem::take(&mut *held.base_runs().lock()));
-        let (issue, bill, (lessons, remarks)) = (held.lease.issue(), held.lease.record().spend, merged(&held.lease));
-        Self { worker, issue, began, bill, durations, base_runs, lessons, remarks }
+        let (issue, record, (lessons, remarks)) = (held.lease.issue(), held.lease.record(), merged(&held.lease));
+        let (bill, cost) = (record.spend, bill_of(&record));
+        Self { worker, issue, began, bill, cost, durations, base_runs, lessons, remarks }
     }
 
     /// The repository's record after it. Settling takes no room, so a record is never full for it.
@@ -47,6 +51,9 @@ impl<'a> Settlement<'a> {
         let Self { worker, issue, began, bill, .. } = *self;
         let mut record = close_reservation(before, issue, began, bill, nonce, now);
         record.durations = record.durations.and(&self.durations);
+        if let Some(cost) = &self.cost {
+            record.bills = record.bills.and(cost.clone());
+        }
         let mut sentence = format!("{} ended with issue {issue}: {}", worker.id, bill.since(began));
         let rates = record.flakes.rates_on_base(&self.base_runs);
         record.flakes = record.flakes.after(&rates, now).unwrap_or(record.flakes);

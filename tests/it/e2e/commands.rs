@@ -71,6 +71,7 @@ async fn an_operator_answers_from_the_command_line() {
     blocked   The agent needs an answer before it can continue.
     question  Which colour?
     now       it waits for a person's answer
+    cost      cap $5.00
     answer    Reply, and the agent continues with your answer. From this terminal: `hob answer 1 -m TEXT`.
     ");
     let listed = world.hob(&["status"]).await;

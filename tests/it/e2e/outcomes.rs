@@ -63,9 +63,20 @@ async fn one_is_merged_one_is_rejected_and_one_waits() {
     world.finish().await;
 }
 
-/// What the command tells programs.
+/// What the command tells programs of work with a quote.
 pub(super) async fn tells() -> Ended {
     let world = merged_rejected_and_waiting().await;
+    let like: Vec<Value> = (11..=15).map(|issue| json!([issue, null, 0, 1_000_000])).collect();
+    let route = world.record(1).await.unwrap().route;
+    let kind = |mut bill: Value| {
+        if let Some(route) = &route {
+            (bill[1], bill[2]) = (json!(route.profile), json!(route.complexity));
+        }
+        bill
+    };
+    world.writes_record("ann", "bills", &like.into_iter().map(kind).collect()).await;
+    world.asks("First", "").await;
+    world.run().await;
     let told = world.hob(&["outcomes", "--json"]).await;
     world.finish().await;
     told
@@ -76,6 +87,45 @@ async fn a_repository_without_work_has_no_outcomes() {
     let world = World::fixing().start().await;
     let shown = world.hob(&["outcomes"]).await;
     assert_eq!((shown.code, shown.stdout.as_str()), (0, "No attempt at an issue has begun yet.\n"), "{shown:?}");
+    world.finish().await;
+}
+
+/// Once five like issues have their bills, the next one has a quote before its agent runs, and afterwards it is judged.
+#[tokio::test]
+async fn a_quote_comes_before_the_work_and_is_judged_by_the_bill() {
+    let script = r#"echo done > done-$HOB_ISSUE.txt; echo '{"outcome":"done","summary":"Made it.","usd":1.2}'"#;
+    let world = World::with_agent(script).check("true").start().await;
+    for _ in 0..4 {
+        world.asks("Make done.txt", "").await;
+    }
+    world.run().await;
+    let fifth = world.asks("Make done.txt", "").await;
+    let explained = async |issue: u64| world.hob(&["explain", &issue.to_string()]).await.stdout;
+    let said = explained(fifth).await;
+    assert!(said.contains("cost      cap $5.00\n"), "{said}");
+    world.run().await;
+    assert_eq!(world.record(fifth).await.unwrap().work.quote, None, "four were known");
+
+    let sixth = world.asks("Make done.txt", "").await;
+    let says = "probably $1.20–1.20 (8 in 10 of 5 similar issues); cap $5.00";
+    let said = explained(sixth).await;
+    assert!(said.contains(&format!("cost      {says}\n")), "{said}");
+    world.run().await;
+    let quote = world.record(sixth).await.unwrap().work.quote.unwrap();
+    assert_eq!((quote.low, quote.high, quote.of), (1_200_000, 1_200_000, 5), "{:?}", world.failures());
+    let status = world.status(sixth).await;
+    assert!(status.contains(&format!("cost: {says}")), "{status}");
+    let judged = async || {
+        let total = world.hob(&["outcomes", "--json"]).await.result()["total"].clone();
+        [total["quoted"].clone(), total["within_quote"].clone()]
+    };
+    assert_eq!(judged().await, [0, 0].map(|count: u64| json!(count)), "its bill may grow");
+    let pull = world.record(sixth).await.unwrap().pull.number.unwrap();
+    world.merges(pull.0).await;
+    world.run().await;
+    assert_eq!(judged().await, [1, 1].map(|count: u64| json!(count)), "{:?}", world.failures());
+    let shown = world.hob(&["outcomes"]).await.stdout;
+    assert!(shown.ends_with("The bill was within the quote for 1 of 1 finished issues that had one.\n"), "{shown}");
     world.finish().await;
 }
 

@@ -47,8 +47,9 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
     if let Some(work) = record.get_mut("work").and_then(Value::as_object_mut) {
         work.remove("with_people");
         work.remove("findings");
-        // Nor who worked.
+        // Nor who worked, and for how much.
         work.remove("by");
+        work.remove("quote");
     }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];
     spread(&mut record, "failure", &failure);

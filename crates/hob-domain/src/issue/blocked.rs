@@ -483,7 +483,7 @@ pub(crate) mod tests {
             }),
             BlockReason::PlanProposed {
                 plan: Box::new(plan()),
-                cost: CostLimit { attempt: None, issue: Some(4_880_000) },
+                cost: CostLimit { attempt: None, issue: Some(4_880_000), quote: None },
             },
             BlockReason::ChecksFailed { rounds: 2, failed: failed() },
             BlockReason::RedBase { failed: failed() },

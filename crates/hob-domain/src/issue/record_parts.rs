@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActionMark, BaseChoice, CheckTally, Checklist, CommentId, Finding, Generation, Lessons, Login, Nonce, Outage,
-    PersonsWork, PlanLog, Proof, Proposed, Remarks, Sha, Spend, Stopped, Timestamp, WithPeople, WorkerId,
+    PersonsWork, PlanLog, Proof, Proposed, Quote, Remarks, Sha, Spend, Stopped, Timestamp, WithPeople, WorkerId,
     change::envelope::readable,
 };
 
@@ -141,6 +141,9 @@ pub struct Work {
     /// Who works on it, or did last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<WorkedBy>,
+    /// What it was said to cost before it began. `None` if too few like it were known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quote: Option<Quote>,
     /// Its newest commit that passed the checks or was pushed. [`Record::unpublished`](crate::Record::unpublished) says
     /// whether people were shown it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,9 +10,9 @@
 use crate::{
     AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId,
     DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
-    NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Receipt, Record,
-    Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha, Since,
-    Spend, State, Timestamp, Traces, Trigger, Unblocking, WorkedBy, WorkerId, change::finding::kept,
+    NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Quote, Receipt,
+    Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha,
+    Since, Spend, State, Timestamp, Traces, Trigger, Unblocking, WorkedBy, WorkerId, change::finding::kept,
 };
 
 /// One change of an issue's record.
@@ -261,6 +261,8 @@ pub enum Note {
     Introduced(Introduced),
     /// Which profile works on the issue.
     Routed(RouteChoice),
+    /// What the work will probably cost.
+    Quoted(Quote),
     /// The comment with the investigation's report.
     Reported(CommentId),
     /// What the work showed of the repository.
@@ -326,6 +328,7 @@ impl Record {
                 }
                 self.route = Some(route);
             }
+            Note::Quoted(quote) => self.work.quote = Some(quote),
             Note::Reported(comment) => self.comments.report = Some(comment),
             Note::Learned(lessons) => self.taught.facts = lessons,
             Note::Remarked(remarks) => self.taught.remarks = remarks,

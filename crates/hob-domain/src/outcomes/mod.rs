@@ -1,4 +1,5 @@
 //! What came of the work: one outcome an issue, from its ledger alone, and their sums.
 
+pub(crate) mod bill;
 pub(crate) mod outcome;
 pub(crate) mod sums;

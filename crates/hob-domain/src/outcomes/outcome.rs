@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlockCode, IssueNumber, PullNumber, Record, Spend, State, Timestamp, Word};
+use crate::{BlockCode, IssueNumber, PullNumber, Quote, Record, Spend, State, Timestamp, Word};
 
 /// What came of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -55,6 +55,8 @@ pub struct IssueOutcome {
     pub is_zero_touch: bool,
     /// What all of its runs cost.
     pub spend: Spend,
+    /// What it was said to cost before.
+    pub quote: Option<Quote>,
 }
 
 impl IssueOutcome {
@@ -90,7 +92,17 @@ impl IssueOutcome {
             rounds: record.review.begun,
             is_zero_touch: kind == OutcomeKind::Merged && record.review.begun == 0 && record.answer.is_none(),
             spend: record.spend,
+            quote: record.work.quote,
         })
+    }
+
+    /// Whether the bill lies in the quote. `None` if there was no quote, or if the bill may still grow.
+    pub fn is_within_quote(&self) -> Option<bool> {
+        let is_final = match self.kind {
+            OutcomeKind::Merged | OutcomeKind::Rejected | OutcomeKind::Ended => true,
+            OutcomeKind::Waiting | OutcomeKind::Blocked | OutcomeKind::UnderWay => false,
+        };
+        Some(self.quote.filter(|_| is_final)?.holds(self.spend.usd_micros))
     }
 
     /// The ISO week in which it came to this, such as `2026-W48`.

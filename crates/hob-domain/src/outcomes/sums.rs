@@ -48,6 +48,10 @@ pub struct Outcomes {
     pub spend: Spend,
     /// What each proof says, by its name; of pull requests of all kinds.
     pub words: BTreeMap<&'static str, usize>,
+    /// Finished issues that had a quote.
+    pub quoted: usize,
+    /// Those of them whose bill lies in it.
+    pub within_quote: usize,
     /// Since when the oldest open pull request waits.
     pub waiting_since: Option<Timestamp>,
     /// How long each merge took that is known, in seconds.
@@ -81,6 +85,10 @@ impl Outcomes {
         self.spend = self.spend + one.spend;
         if let Some(word) = &one.word {
             *self.words.entry(word.name()).or_default() += 1;
+        }
+        if let Some(is_within) = one.is_within_quote() {
+            self.quoted += 1;
+            self.within_quote += usize::from(is_within);
         }
         self.merge_seconds.extend(one.merge_seconds);
     }
@@ -157,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{IssueNumber, PullNumber};
+    use crate::{IssueNumber, PullNumber, Quote};
 
     const KINDS: [OutcomeKind; 6] = [
         OutcomeKind::Merged,
@@ -184,6 +192,7 @@ mod tests {
             rounds: 0,
             is_zero_touch: false,
             spend: Spend { usd_micros, ..Spend::default() },
+            quote: None,
         }
     }
 
@@ -215,6 +224,22 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_is_judged_by_a_bill_that_is_final() {
+        let quote = Some(Quote { low: 10, high: 20, of: 5 });
+        let of = |kind, bill| IssueOutcome { quote, ..outcome(kind, 1, bill) };
+        let all = [
+            of(OutcomeKind::Merged, 10),
+            of(OutcomeKind::Rejected, 21),
+            of(OutcomeKind::Ended, 20),
+            of(OutcomeKind::Waiting, 15),
+            of(OutcomeKind::Blocked, 15),
+            outcome(OutcomeKind::Merged, 1, 15),
+        ];
+        let sum = Outcomes::of(&all);
+        assert_eq!((sum.quoted, sum.within_quote), (3, 2));
+    }
+
+    #[test]
     fn an_issue_is_in_the_group_of_each_label() {
         let labelled = |labels: &[&str]| IssueOutcome {
             labels: labels.iter().map(|label| (*label).to_owned()).collect(),
@@ -232,7 +257,8 @@ mod tests {
             let (kind, hours, usd_micros, rounds, merge_seconds) = counts;
             let word = is_zero_touch.then_some(Word::NoTests);
             let one = outcome(KINDS[kind], hours, usd_micros);
-            IssueOutcome { agent, model, profile, rounds, merge_seconds, is_zero_touch, word, ..one }
+            let quote = (rounds > 0).then_some(Quote { low: 1_000_000, high: 4_000_000, of: 5 });
+            IssueOutcome { agent, model, profile, rounds, merge_seconds, is_zero_touch, word, quote, ..one }
         })
     }
 
@@ -249,6 +275,8 @@ mod tests {
             all.ended += sum.ended;
             all.zero_touch += sum.zero_touch;
             all.rounds += sum.rounds;
+            all.quoted += sum.quoted;
+            all.within_quote += sum.within_quote;
             all.spend = all.spend + sum.spend;
             for (word, count) in &sum.words {
                 *all.words.entry(word).or_default() += count;

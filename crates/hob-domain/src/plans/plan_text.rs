@@ -7,7 +7,7 @@ use hob_text::{
 };
 
 use crate::{
-    Diff, WorkPlan,
+    Diff, Quote, WorkPlan,
     money::spend::dollars,
     plans::sub_issues::{plain_sub_issues, shown_sub_issues},
 };
@@ -22,10 +22,15 @@ pub struct CostLimit {
     pub attempt: Option<u64>,
     /// What remains for the issue.
     pub issue: Option<u64>,
+    /// What it will probably cost.
+    pub quote: Option<Quote>,
 }
 
 impl std::fmt::Display for CostLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(quote) = self.quote {
+            write!(f, "The whole issue will probably cost {quote}. ")?;
+        }
         match (self.attempt, self.issue) {
             (None, None) => write!(f, "No limit of money is set for the work."),
             (Some(attempt), None) => {
@@ -129,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_cost_is_what_the_settings_leave() {
-        let limit = |attempt, issue| CostLimit { attempt, issue }.to_string();
+        let limit = |attempt, issue| CostLimit { attempt, issue, quote: None }.to_string();
         assert_eq!(limit(None, None), "No limit of money is set for the work.");
         let left = "The work costs $4.88 at most, what is left of `budget.issue`.";
         assert_eq!((limit(None, Some(4_880_000)), limit(Some(9_000_000), Some(4_880_000))), (left.into(), left.into()));

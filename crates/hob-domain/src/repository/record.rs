@@ -1,5 +1,5 @@
 //! The repository's own ledger: what the day has cost, what the hour has claimed, the kill switch, failed loads of profiles, how long
-//! things took, and what merged work showed of the repository.
+//! things took, what issues cost, and what merged work showed of the repository.
 //!
 //! # Flow
 //! A worker that wins an issue's lease asks [`reserve`] for a record with its share of the day, and writes it by
@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowance, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, IssueNumber, Memory,
-    Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord,
+    Allowance, Bills, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, IssueNumber,
+    Memory, Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord,
     WorkerId,
     issue::record_message::{Fields, from_message, to_message},
     money::day_share::ShareWire,
@@ -118,6 +118,9 @@ pub struct RepositoryRecord {
     /// How long things took lately.
     #[serde(default, skip_serializing_if = "Durations::is_empty")]
     pub durations: Durations,
+    /// What issues cost lately.
+    #[serde(default, skip_serializing_if = "Bills::is_empty")]
+    pub bills: Bills,
     /// How often checks and tests fail on unchanged code.
     #[serde(default, skip_serializing_if = "Flakes::is_empty")]
     pub flakes: Flakes,
@@ -280,6 +283,7 @@ impl RepositoryRecord {
             failed_loads: before.map(|record| record.failed_loads.at(now)).unwrap_or_default(),
             outages: before.map(|record| record.outages.at(now)).unwrap_or_default(),
             durations: before.map(|record| record.durations.clone()).unwrap_or_default(),
+            bills: before.map(|record| record.bills.clone()).unwrap_or_default(),
             flakes: before.map(|record| record.flakes.clone()).unwrap_or_default(),
             memory: before.map(|record| record.memory.clone()).unwrap_or_default(),
             corrections: before.map(|record| record.corrections.clone()).unwrap_or_default(),

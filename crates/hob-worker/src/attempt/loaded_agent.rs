@@ -9,8 +9,8 @@ use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::RepositorySettings;
 use hob_domain::{
     Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOffTarget, IssueNumber,
-    ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Record, RouterInput, Sha, Unusable, Works,
-    investigation::CaseTemplate, model_question, routing_is_off, who_works,
+    ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Quote, Record, RouterInput, Sha, Unusable, Works,
+    investigation::CaseTemplate, model_question, quote_for, routing_is_off, who_works,
 };
 use hob_forge::fresh_nonce;
 use hob_workspace::Remote;
@@ -121,8 +121,19 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         }
         Cause::RoutingOff(_) => {}
     }
+    if let Some(quote) = quote(worker, &record, &held.lease.record()) {
+        held.lease.note(Note::Quoted(quote)).await;
+    }
     let took = read_in + loaded.took;
     Ok(Chosen { loaded: LoadedAgent { took, ..loaded }, catalog })
+}
+
+/// What the work will probably cost, by the repository's record as it is known, if none of it was done `before` it was routed.
+fn quote(worker: &Worker, before: &Record, routed: &Record) -> Option<Quote> {
+    let bills = worker.forge.repository_ledger().known()?.bills;
+    // The router's model may have been asked meanwhile.
+    let untouched = Record { spend: before.spend, ..routed.clone() };
+    quote_for(&untouched, &bills).filter(|_| before.work.quote.is_none())
 }
 
 /// Reports that routing is off, or that damaged profiles were replaced.

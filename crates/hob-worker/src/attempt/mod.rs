@@ -77,4 +77,4 @@ pub use rerun::{Rerun, rerun};
 pub(super) use reservation::acquire_for_attempt;
 pub(super) use review::own_answers;
 pub(super) use room::{known_room_for, room_after_pause, room_for};
-pub(super) use route::profile_warning;
+pub(super) use route::{Prospect, prospect};

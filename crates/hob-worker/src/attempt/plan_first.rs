@@ -52,11 +52,12 @@ async fn has_stalled(job: &Job<'_>, failure: &str) -> Result<bool, WorkError> {
 
 /// The limit on the cost of the work after the plan.
 fn cost_limit(worker: &Worker, job: &Job<'_>) -> CostLimit {
-    let budgets = worker.settings.budgets();
+    let (budgets, record) = (worker.settings.budgets(), job.held.lease.record());
     let money = |left: Allowance| left.usd_micros;
     CostLimit {
         attempt: budgets.attempt.left(Spend::default()).ok().and_then(money),
         // A used-up budget leaves zero, not an unlimited rest.
-        issue: budgets.issue.usd_micros.map(|whole| whole.saturating_sub(job.held.lease.record().spend.usd_micros)),
+        issue: budgets.issue.usd_micros.map(|whole| whole.saturating_sub(record.spend.usd_micros)),
+        quote: record.work.quote,
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Record, RoutedText, RouterInput, State, Timestamp,
+    Catalog, ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Quote, Record, RoutedText, RouterInput,
+    State, Timestamp, first_record, profile_warning, quote_for, who_works,
 };
 use hob_forge::Issue;
 use hob_text::rendered;
@@ -99,14 +100,19 @@ impl NewestText {
     }
 }
 
-/// Why a profile that would work on the issue now, or might, cannot be used. It only reads, and asks no model.
-pub(crate) async fn profile_warning(
-    worker: &Worker,
-    issue: &Issue,
-    record: Option<&Record>,
-) -> Result<Option<String>, WorkError> {
+/// What is known of the work on an issue before it begins.
+#[derive(Debug, Default)]
+pub(crate) struct Prospect {
+    /// Why a profile that would work on it now, or might, cannot be used.
+    pub(crate) warning: Option<String>,
+    /// What it will probably cost.
+    pub(crate) quote: Option<Quote>,
+}
+
+/// Looks at who would work on the issue now. It only reads, and asks no model.
+pub(crate) async fn prospect(worker: &Worker, issue: &Issue, record: Option<&Record>) -> Result<Prospect, WorkError> {
     if record.is_some_and(|record| record.state == State::Done) {
-        return Ok(None);
+        return Ok(Prospect::default());
     }
     let base = worker.forge.repository().base_branch().await?;
     let worker = &in_repository(worker, &base).await?;
@@ -118,11 +124,23 @@ pub(crate) async fn profile_warning(
     let claims = claims(worker, issue, record, &rules, investigates).await?;
     let newest = NewestText::new(issue, record, investigates);
     let router = newest.for_router(worker, issue, None);
-    if !claims.need_profiles(&router) {
-        return Ok(None);
-    }
-    let catalog = forge_catalog(worker, &base.sha).await?;
-    Ok(hob_domain::profile_warning(&claims, record, &catalog, &router))
+    let (catalog, warning) = if claims.need_profiles(&router) {
+        let catalog = forge_catalog(worker, &base.sha).await?;
+        let warning = profile_warning(&claims, record, &catalog, &router);
+        (catalog, warning)
+    } else {
+        (Catalog::default(), None)
+    };
+    let quote = match record {
+        Some(record) => record.work.quote,
+        None => {
+            let new = first_record(issue.number, worker.forge.now());
+            let route = who_works(&claims, &new, &catalog, &router).route;
+            let known = worker.forge.repository_ledger().known();
+            known.and_then(|known| quote_for(&Record { route, ..new }, &known.bills))
+        }
+    };
+    Ok(Prospect { warning, quote })
 }
 
 /// The answer of the model `routing.model`, at the issue's cost. `None` if it did not answer in time, so that the rules
