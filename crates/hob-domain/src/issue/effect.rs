@@ -64,10 +64,7 @@ impl Transition {
             }
             Self::Request(request) => ask_for(record, request),
             Self::Pause(pause) => pause_work(record, pause),
-            Self::Resume { by } => {
-                record.control = None;
-                format!("resumed by {by}")
-            }
+            Self::Resume { by } => resume(record, &by),
             Self::Follow { receipt, then } => follow(record, receipt, *then, now),
             Self::ChooseAgent(agent) => choose_agent(record, agent),
             Self::SetBudget { budget, then } => set_budget(record, budget, then),
@@ -98,6 +95,11 @@ impl Transition {
             Self::NoteChecks(notes) => note_checks(record, notes),
         }
     }
+}
+
+fn resume(record: &mut Record, by: &Login) -> String {
+    record.control = None;
+    format!("resumed by {by}")
 }
 
 fn follow(record: &mut Record, receipt: Receipt, then: Transition, now: Timestamp) -> String {
