@@ -124,14 +124,14 @@ async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
     let worker = &here(worker).await?;
-    let found = look(worker).await?;
+    let found = Box::pin(look(worker)).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
     let mut all = Vec::new();
     for number in numbers {
         all.push(match known.next_if(|explained| explained.issue == *number) {
             Some(explained) => Some(explained),
-            None => absent(worker, *number).await?,
+            None => Box::pin(absent(worker, *number)).await?,
         });
     }
     Ok(all)

@@ -229,7 +229,7 @@ impl CallRunner<'_> {
         }
         let has_edited = !done.trace.files.iter().all(|file| is_prose(file));
         let (seen, toolbox) = (&self.progress.seen, &self.executor.toolbox);
-        if !has_edited && !(done.has_acted && self.last_look.is_unchecked(check, seen, toolbox).await) {
+        if !(has_edited || done.has_acted && self.last_look.is_unchecked(check, seen, toolbox).await) {
             return None;
         }
         self.say(&format!("checking with `{}`", first_line(check, REASON_MAX)));
