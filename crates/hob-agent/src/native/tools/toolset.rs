@@ -464,7 +464,8 @@ mod tests {
         ] {
             assert_eq!(line(name, text).as_deref(), Ok(action), "{name} {text}");
         }
-        for (name, error) in [("job", "missing field `id`"), ("list", "unknown field `input`"), ("ls", "no tool `ls`")]
+        for (name, error) in
+            [("job", "missing field `id`"), ("list", "unknown field `input`"), ("ls", "unknown field `input`")]
         {
             assert!(line(name, "x").is_err_and(|said| said.contains(error)), "{name}");
         }
