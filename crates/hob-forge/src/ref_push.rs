@@ -221,7 +221,7 @@ mod tests {
         let missing = "001bunpack missing objects\n0000";
         assert_eq!(said(missing), Some(Report::Refused("missing objects".to_owned())));
         // Of two refs each has its own; one without a line says nothing.
-        let two = "000eunpack ok\n0019ok refs/hob/issues/7\n0017ng refs/hob/x stale\n0000";
+        let two = "000eunpack ok\n0019ok refs/hob/issues/7\n0018ng refs/hob/x stale\n0000";
         let names = ["refs/hob/x", "refs/hob/issues/7"];
         let said_of_both = report(two.as_bytes(), names.into_iter());
         assert_eq!(said_of_both, Some(vec![Report::Refused("stale".to_owned()), Report::Done]));
