@@ -268,10 +268,9 @@ impl Ledger<'_> {
         let held: Vec<_> = all.iter().map(|(lease, _)| lease.holding()).collect();
         let steps = named.iter().zip(&held).map(|(named, mine)| named.step(Some(&mine.tip), &mine.tree));
         let steps: Vec<_> = steps.collect();
-        let pushed = match push_all(self.forge, &steps, Updates::Independent, Share::Lease).await {
-            // The lease is written again, which finds out.
-            Err(error) if error.outcome_is_unknown() => return Ok(false),
-            pushed => pushed?,
+        // Otherwise the lease is written alone, which waits for what passes and finds out what was written.
+        let Ok(pushed) = push_all(self.forge, &steps, Updates::Independent, Share::Lease).await else {
+            return Ok(false);
         };
         let is_renewed = matches!(pushed.first(), Some(Pushed::To(_)));
         for (((lease, record), mine), pushed) in all.into_iter().zip(held).zip(pushed) {

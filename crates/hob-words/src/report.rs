@@ -165,7 +165,8 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(handled) = handled(record) {
         facts.push(handled);
     }
-    if record.work.quote.is_some() {
+    // Beside the work it would only distract from what was spent.
+    if record.work.quote.is_some() && record.state != State::InReview {
         facts.extend(likely_cost(record, &rules.budgets).map(|cost| format!("cost: {cost}")));
     }
     let used = rules.budgets.of_issue(&record.commands).used(record.spend);
@@ -347,12 +348,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_is_told_until_the_bill_is_final() {
+    fn a_quote_is_told_until_the_work_is_there() {
         let quote = Some(hob_domain::Quote { low: 600_000, high: 1_900_000, of: 14 });
         let quoted = |state| Record { work: Work { quote, ..Work::default() }, ..record(state) };
         let says = "\ncost: probably $0.60–1.90 (8 in 10 of 14 similar issues); cap $5.00\n";
         assert!(status_body(&quoted(State::InProgress), &rules()).contains(says));
-        assert!(!status_body(&quoted(State::Done), &rules()).contains("probably"));
+        for shown in [State::InReview, State::Done] {
+            assert!(!status_body(&quoted(shown), &rules()).contains("probably"));
+        }
         assert!(!status_body(&record(State::InProgress), &rules()).contains("probably"));
     }
 

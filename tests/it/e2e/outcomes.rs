@@ -5,7 +5,7 @@ use hob_worker::ledgers;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Ended, World, billed};
+use crate::harness::{AT_THE_GATE, Ended, Gate, World, billed};
 
 /// A world in which one pull request is merged, one is closed and one waits.
 async fn merged_rejected_and_waiting() -> World {
@@ -93,8 +93,10 @@ async fn a_repository_without_work_has_no_outcomes() {
 /// Once five like issues have their bills, the next one has a quote before its agent runs, and afterwards it is judged.
 #[tokio::test]
 async fn a_quote_comes_before_the_work_and_is_judged_by_the_bill() {
-    let script = r#"echo done > done-$HOB_ISSUE.txt; echo '{"outcome":"done","summary":"Made it.","usd":1.2}'"#;
-    let world = World::with_agent(script).check("true").start().await;
+    let works = r#"echo done > done-$HOB_ISSUE.txt; echo '{"outcome":"done","summary":"Made it.","usd":1.2}'"#;
+    let script = format!("if test -e {{DIR}}/closed; then {AT_THE_GATE}fi; {works}");
+    let world = World::with_agent(&script).check("true").start().await;
+    let mut gate = Gate::of(&world);
     for _ in 0..4 {
         world.asks("Make done.txt", "").await;
     }
@@ -110,11 +112,16 @@ async fn a_quote_comes_before_the_work_and_is_judged_by_the_bill() {
     let says = "probably $1.20–1.20 (8 in 10 of 5 similar issues); cap $5.00";
     let said = explained(sixth).await;
     assert!(said.contains(&format!("cost      {says}\n")), "{said}");
-    world.run().await;
+    std::fs::write(world.dir().join("closed"), "").unwrap();
+    let (_, status) = tokio::join!(world.run(), async {
+        gate.reached().await;
+        let status = world.status(sixth).await;
+        gate.open().await;
+        status
+    });
+    assert!(status.contains(&format!("cost: {says}")), "{status}");
     let quote = world.record(sixth).await.unwrap().work.quote.unwrap();
     assert_eq!((quote.low, quote.high, quote.of), (1_200_000, 1_200_000, 5), "{:?}", world.failures());
-    let status = world.status(sixth).await;
-    assert!(status.contains(&format!("cost: {says}")), "{status}");
     let judged = async || {
         let total = world.hob(&["outcomes", "--json"]).await.result()["total"].clone();
         [total["quoted"].clone(), total["within_quote"].clone()]
