@@ -32,9 +32,9 @@ DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 WITH_OUTPUT = (400_000, 1_050_000)
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # How the families edit files, by the beginnings of their models' names; the longest counts. `replace`: exact texts of a file, as in
-# Claude's own agent. `patch`: patches of OpenAI's form as an argument. `patch_tool`: those that know it as a tool of their interface,
-# from GPT-5.1 on (developers.openai.com/api/docs/guides/tools-apply-patch, read 2026-11).
-EDITS = {"claude": "replace", "codex": "patch", "gpt-5": "patch", "gpt-5.": "patch_tool", "gpt-6": "patch_tool"}
+# Claude's own agent. `patch`: patches of OpenAI's form as an argument. `patch_text`: as a custom tool's plain text. `patch_tool`: those that
+# know it as a tool of their interface, from GPT-5.1 on (developers.openai.com/api/docs/guides/tools-apply-patch, read 2026-11).
+EDITS = {"claude": "replace", "codex": "patch", "gpt-5": "patch_text", "gpt-5.": "patch_tool", "gpt-6": "patch_tool"}
 # developers.openai.com/api/docs/models, read 2026-11.
 CORRECTIONS = {
     "gpt-5-pro": {"efforts": ["high"]},
