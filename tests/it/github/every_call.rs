@@ -7,7 +7,9 @@ use hob_domain::{
     AccountKind, Actor, DASHBOARD_MARK, Drawn, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login, PullNumber,
     Reviewers, SUB_ISSUE_MARK, Timestamp,
 };
-use hob_forge::{App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction};
+use hob_forge::{
+    App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing, outlines,
+};
 use http::Method;
 use serde_json::json;
 
@@ -68,6 +70,7 @@ async fn of_the_repository(forge: &Forge, things: &Things) {
     assert_eq!(repository.weak_packages(&base.sha, &head).await.unwrap(), []);
     assert_eq!(repository.rules_of(&things.branch).await.unwrap(), []);
     assert_eq!(repository.in_the_way_of("hob/").await.unwrap(), None);
+    assert!(outlines(forge.connection(), &[repo()]).await.unwrap()[0].is_some());
     let ann = Actor { login: "ann".into(), kind: AccountKind::User };
     assert!(repository.permission(&ann).await.unwrap().is_some());
     let label = LabelSpec { name: "fresh".to_owned(), color: "ededed", description: "New." };
@@ -99,6 +102,15 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     forge.rendered().comments(issue).await.unwrap();
     for change in [LabelChange::Add("fresh".to_owned()), LabelChange::Remove("fresh".to_owned())] {
         forge.labels().change(lease, &change).await.unwrap();
+    }
+    let shown_on = issues.get(lease.issue()).await.unwrap().unwrap();
+    let changes = [LabelChange::Add("fresh".to_owned()), LabelChange::Remove("code".to_owned())];
+    let mut comment = None;
+    for body in ["Written.", "Edited."] {
+        let shown =
+            forge.comments().show(lease, Showing { issue: &shown_on, comment, body, changes: &changes }).await.unwrap();
+        assert!(shown.comment.is_some() && shown.labels, "{shown:?}");
+        comment = shown.comment;
     }
     let split = forge.sub_issues();
     let body = format!("{SUB_ISSUE_MARK}7 1 1 -->\nPart.");

@@ -65,7 +65,7 @@ fn each_call_that_is_let_pass_is_an_operation_of_githubs_with_these_members() {
 #[tokio::test]
 async fn each_request_that_is_made_is_as_github_describes_it() {
     let Some(folder) = described() else { return };
-    let world = World::fixing().start().await;
+    let world = World::fixing().pushing_ledgers().start().await;
     let door = Door::before(&world).await;
     make(&world, &door).await;
     let asked = door.asked();
