@@ -84,7 +84,10 @@ impl Comments<'_> {
         let comment = node["fullDatabaseId"].as_str().and_then(|id| id.parse().ok()).map(CommentId);
         if let (Some(id), Some(node)) = (comment, node["id"].as_str()) {
             lease.know_comment(id, node.to_owned());
-            lease.note(Note::Commented).await;
+            // The ledger counts the comments that there are, so that one of a person is news.
+            if showing.comment.is_none() {
+                lease.note(Note::Commented).await;
+            }
         }
         let labels = !data.is_null() && errors.iter().all(|problem| problem.part() == Some("comment"));
         Ok(Shown { comment, labels })
