@@ -10,12 +10,20 @@ use std::{
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, RepoName, Timestamp, remaining};
 use http::Method;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::{
-    Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission, lease::Leases, pages::all,
-    permitted::GRAPHQL, purpose::Purpose, throttle::WriteTurn, transport::Call, wait::wait, window::Window,
+    Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission,
+    graphql::{AnswerWire, ProblemWire},
+    lease::Leases,
+    pages::all,
+    permitted::GRAPHQL,
+    purpose::Purpose,
+    throttle::WriteTurn,
+    transport::Call,
+    wait::wait,
+    window::Window,
 };
 
 /// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
@@ -51,18 +59,6 @@ pub(super) struct KnownRepository {
     pub(super) label_nodes: BTreeMap<String, String>,
     /// Whether it refused to review dependencies.
     pub(super) reviews_no_dependencies: bool,
-}
-
-/// The answer to a mutation. GraphQL reports a failure in an answer with status 200.
-#[derive(Deserialize)]
-struct MutationWire {
-    #[serde(default)]
-    errors: Vec<ProblemWire>,
-}
-
-#[derive(Deserialize)]
-struct ProblemWire {
-    message: String,
 }
 
 impl Forge {
@@ -222,10 +218,10 @@ impl Forge {
         purpose: Purpose<'_>,
     ) -> Result<(), ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let answer: MutationWire = self.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
+        let answer: AnswerWire = self.write_held(lease, Method::POST, GRAPHQL, &body, purpose).await?;
         match answer.errors.into_iter().next() {
             None => Ok(()),
-            Some(ProblemWire { message }) => {
+            Some(ProblemWire { message, .. }) => {
                 Err(ForgeError::Refused { what: purpose.what.to_owned(), status: 200, message })
             }
         }

@@ -176,7 +176,7 @@ impl Leases {
         leases.push(Arc::downgrade(&lease.0));
     }
 
-    /// Those beside `lease` that have lasted for half of the time to a renewal and that nothing writes now.
+    /// The other leases that are past half of the time to their renewal and that nothing is writing.
     pub(super) fn due_with(&self, lease: &HeldLease) -> Vec<(HeldLease, Turn)> {
         let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let others =

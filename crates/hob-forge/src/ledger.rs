@@ -427,8 +427,8 @@ impl Ledger<'_> {
     /// Moves an issue's ref by `step`, to a record of this generation, and the repository's ref by `change`, in one push: both or none.
     /// Returns the issue's new tip, and the change's answer; `None` if neither moved.
     ///
-    /// A server that knows no such pushes makes what it can: then the answer is missing, or the change is made without the step, and the
-    /// day's reservation of an issue that nobody holds ends with its time.
+    /// A server without atomic pushes makes each update that it can. If that is the step alone, there is no answer; if it is the change
+    /// alone, the reservation of an issue that nobody holds ends with its time.
     async fn advance_with<T, E>(
         self,
         step: Step<'_>,

@@ -132,7 +132,7 @@ async fn show_at_once(worker: &Worker, held: &HeldIssue, state: State) -> Result
     if state == State::Blocked || changes.is_empty() || comment.is_none() && may_have_commented(lease) {
         return Ok(Shown::default());
     }
-    let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
+    let body = status_of(worker, lease);
     let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes };
     let shown = match worker.forge.comments().show(lease, showing).await {
         Ok(shown) => shown,
@@ -225,7 +225,7 @@ pub(super) async fn settle_and_release(worker: &Worker, held: &HeldIssue, began:
 
 /// Writes the one status comment, or edits it. Its id goes into the ledger with the next transition.
 pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
-    let body = status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()));
+    let body = status_of(worker, lease);
     let edit = || -> BoxFuture<'_, _> { Box::pin(edit_own(worker, lease, &body)) };
     let create = || -> BoxFuture<'_, _> {
         lease.comment_tried().store(true, Ordering::Relaxed);
@@ -234,6 +234,11 @@ pub(super) async fn comment(worker: &Worker, lease: &HeldLease) -> Result<(), Wo
     let id = once(&worker.forge, lease, Look::First, edit, create).await?;
     lease.note(Note::StatusComment(id)).await;
     Ok(())
+}
+
+/// The text of the status comment.
+fn status_of(worker: &Worker, lease: &HeldLease) -> String {
+    status_body(&lease.record(), &worker.settings.status_rules(&worker.repo_url()))
 }
 
 /// Whether there may be a status comment that the ledger does not name.

@@ -296,15 +296,9 @@ async fn a_person_who_stops_the_second_one_keeps_the_first_on_the_branch() {
     }
 }
 
-/// It comes while the first agent works, which is chosen and hears it in a round of its own.
-#[tokio::test]
-async fn what_is_said_while_the_first_one_works_it_is_told_when_it_is_chosen() {
-    let script = format!(
-        "[ $n != 0 ] || {{ {AT_THE_GATE} }}\n\
-         if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n && [ $n -gt 1 ]; then echo ONE > done\n\
-         else seq $((n+2)) > done; fi"
-    );
-    let world = with_candidates("2", &script).start().await;
+/// A person asks for capitals while an agent waits at the gate; what is published has them. The world, the issue, and what was told.
+async fn told_at_the_gate(candidates: &str, script: &str) -> (World, u64, Vec<String>) {
+    let world = with_candidates(candidates, script).start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done", "").await;
     tokio::join!(world.run(), async {
@@ -314,6 +308,18 @@ async fn what_is_said_while_the_first_one_works_it_is_told_when_it_is_chosen() {
     });
     let told = world.told();
     assert_eq!(world.content("done", &format!("hob/{issue}-make-done")).await, "ONE\n", "{told:#?}");
+    (world, issue, told)
+}
+
+/// It comes while the first agent works, which is chosen and hears it in a round of its own.
+#[tokio::test]
+async fn what_is_said_while_the_first_one_works_it_is_told_when_it_is_chosen() {
+    let script = format!(
+        "[ $n != 0 ] || {{ {AT_THE_GATE} }}\n\
+         if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n && [ $n -gt 1 ]; then echo ONE > done\n\
+         else seq $((n+2)) > done; fi"
+    );
+    let (world, issue, told) = told_at_the_gate("2", &script).await;
     assert_eq!(world.briefs(issue).len(), 3, "{told:#?}");
     assert!(told.iter().any(|line| line.starts_with("a person said more meanwhile")), "{told:#?}");
     world.finish().await;
@@ -327,16 +333,7 @@ async fn what_is_said_while_a_later_one_works_the_chosen_one_is_told() {
          if grep -q 'In capitals' {{DIR}}/briefs/$HOB_ISSUE-$n && [ $n -gt 2 ]; then echo ONE > done\n\
          else seq $((n+1)) > done; fi"
     );
-    let world = with_candidates("3", &script).start().await;
-    let mut gate = Gate::of(&world);
-    let issue = world.asks("Make done", "").await;
-    tokio::join!(world.run(), async {
-        gate.reached().await;
-        world.comments("ann", issue, "In capitals, please").await;
-        gate.open().await;
-    });
-    let told = world.told();
-    assert_eq!(world.content("done", &format!("hob/{issue}-make-done")).await, "ONE\n", "{told:#?}");
+    let (world, ..) = told_at_the_gate("3", &script).await;
     world.finish().await;
 }
 

@@ -49,13 +49,12 @@ async fn comment_and_labels_change_in_one_request() {
     world.finish().await;
 }
 
-#[tokio::test]
-async fn a_comment_that_a_person_deleted_is_written_again() {
+/// A person deletes what this path names while the agent works.
+async fn deleted_meanwhile(path: impl AsyncFnOnce(&World, u64) -> String) {
     let (world, mut gate, issue) = waiting().await;
     tokio::join!(world.run(), async {
         gate.reached().await;
-        let said = world.look(&format!("/issues/{issue}/comments")).await;
-        let path = format!("/issues/comments/{}", said[0]["id"]);
+        let path = path(&world, issue).await;
         world.call("ann", Method::DELETE, &path, json!({})).await;
         gate.open().await;
     });
@@ -64,18 +63,20 @@ async fn a_comment_that_a_person_deleted_is_written_again() {
 }
 
 #[tokio::test]
-async fn a_label_that_a_person_deleted_is_made_again() {
-    let (world, mut gate, issue) = waiting().await;
-    tokio::join!(world.run(), async {
-        gate.reached().await;
-        world.call("ann", Method::DELETE, "/labels/in-review", json!({})).await;
-        gate.open().await;
-    });
-    is_shown_once(&world, issue).await;
-    world.finish().await;
+async fn a_comment_that_a_person_deleted_is_written_again() {
+    deleted_meanwhile(async |world, issue| {
+        let said = world.look(&format!("/issues/{issue}/comments")).await;
+        format!("/issues/comments/{}", said[0]["id"])
+    })
+    .await;
 }
 
-/// Whichever request of GraphQL is lost, before or after its effect.
+#[tokio::test]
+async fn a_label_that_a_person_deleted_is_made_again() {
+    deleted_meanwhile(async |_, _| "/labels/in-review".to_owned()).await;
+}
+
+/// Each request of GraphQL is lost once, before or after its effect.
 #[tokio::test]
 async fn a_lost_answer_writes_no_second_comment() {
     let (world, mut gate, issue) = waiting().await;

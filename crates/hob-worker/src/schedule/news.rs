@@ -20,6 +20,7 @@ use crate::schedule::{
 
 /// The fewest repositories that are asked about in one query: fewer are polled at once, since answers without news are free.
 const NEWS_MIN: usize = 5;
+
 impl Scheduler {
     /// Asks which of the repositories whose polls are due have news, if they are many; whether the polls wait for that.
     pub(super) fn asks_for_news(&mut self, now: Instant) -> bool {

@@ -1,7 +1,7 @@
 //! The scheduler: repositories take turns at the jobs of this process.
 //!
 //! # Flow
-//! Each repository is polled when it is due; issues that a poll finds wait in the repository's own queue, in the order
+//! Each repository is polled when it is due, and of many those with news ([`news`](super::news)); issues that a poll finds wait in the repository's own queue, in the order
 //! of the plan. A free job goes to the repository with the fewest issues in progress; among equals they take turns.
 //! Blocked issues, and those that wait for a job, are looked at beside the jobs, a few at once: commands are followed,
 //! and an answer that is found waits for a job like any other work.
