@@ -86,7 +86,7 @@ pub fn acquire(tip: Option<&Record>, issue: IssueNumber, claimant: &Claimant, no
     };
     next.version = RECORD_VERSION;
     next.nonce = claimant.nonce.clone();
-    next.generation = Generation(next.generation.0 + 1);
+    next.generation = Generation(next.generation.0.saturating_add(1));
     let Claimant { worker, nonce, duration, bill, .. } = claimant.clone();
     let dead = next.lease.take();
     let bill = dead.and_then(|dead| bill.or(dead.may_reach)).unwrap_or_default();

@@ -308,6 +308,27 @@ mod tests {
         }
     }
 
+    /// Whoever may push refs can write these, and each poll reads them.
+    #[test]
+    fn sums_with_what_a_ledger_says_do_not_overflow() {
+        let message = record_at(State::Ready).to_message("s").unwrap();
+        let lease =
+            r#""lease":{"worker":"w","nonce":"n","until":"+262142-12-31T23:59:59Z"},"generation":18446744073709551615"#;
+        let mut fields: Value = serde_json::from_str(message.split_once("\n\n").unwrap().1).unwrap();
+        let forged: Value = serde_json::from_str(&format!("{{{lease}}}")).unwrap();
+        fields.as_object_mut().unwrap().extend(forged.as_object().unwrap().clone());
+        let (_, record) = Record::from_message(&format!("s\n\n{fields}\n")).unwrap();
+        let day = std::time::Duration::from_secs(86_400);
+        assert!(crate::held_by(&record, Timestamp::UNIX_EPOCH, day).is_some());
+        let long = WRITTEN_BEFORE.replace(r#"\"duration_seconds\":"#, r#"\"duration_seconds\":3000000000000"#);
+        let commits = long.lines().map(|line| serde_json::from_str::<Commit>(line).unwrap());
+        let issues = commits.filter(|commit| commit.name != "repository").collect::<Vec<_>>();
+        assert!(!issues.is_empty());
+        for Commit { name, message } in issues {
+            assert!(Record::from_message(&message).is_err(), "{name}");
+        }
+    }
+
     /// A renamed field could not be read from existing ledgers.
     #[test]
     fn every_field_keeps_its_name() {

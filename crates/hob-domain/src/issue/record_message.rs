@@ -2,10 +2,16 @@
 //!
 //! # Guarantees
 //! A record is refused only if its version is above what this Hob reads. Fields that this Hob does not know are kept by
-//! the record and written back, so that workers of different age may share a repository.
+//! the record and written back, so that workers of different age may share a repository. Whoever may push refs can write
+//! any time into it: one that a sum with a duration could carry out of the calendar becomes the end of year 9999.
 
 use serde::{Deserialize, Serialize, de::Error};
 use serde_json::{Map, Value};
+
+use crate::Timestamp;
+
+/// The last time that RFC 3339 has a year for.
+const LAST_TIME: &str = "9999-12-31T23:59:59Z";
 
 /// The fields of a record as JSON.
 pub(crate) type Fields = Map<String, Value>;
@@ -53,13 +59,27 @@ pub(crate) fn to_message(sentence: &str, record: &impl Serialize) -> Result<Stri
 /// [`UnreadableRecord`] if the body is not a record, or has a newer version.
 pub(crate) fn from_message(message: &str, newest: u32) -> Result<Message, UnreadableRecord> {
     let (sentence, body) = message.split_once("\n\n").unwrap_or((message, ""));
-    let fields: Fields = serde_json::from_str(body)?;
+    let mut fields: Fields = serde_json::from_str(body)?;
+    fields.values_mut().for_each(bound_times);
     let version = fields.get("version").ok_or_else(|| serde_json::Error::missing_field("version"))?;
     let version = u32::deserialize(version)?;
     if version > newest {
         return Err(UnreadableRecord::Newer { found: version, newest });
     }
     Ok(Message { sentence: sentence.to_owned(), version, fields })
+}
+
+/// Moves the times of `value` that RFC 3339 has no year for into its calendar.
+fn bound_times(value: &mut Value) {
+    match value {
+        // Only such years have a sign.
+        Value::String(text) if text.starts_with(['+', '-']) && text.parse::<Timestamp>().is_ok() => {
+            LAST_TIME.clone_into(text);
+        }
+        Value::Array(values) => values.iter_mut().for_each(bound_times),
+        Value::Object(fields) => fields.values_mut().for_each(bound_times),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
 }
 
 /// One line of text: line ends become spaces, and text beyond 200 characters is cut.
@@ -85,6 +105,18 @@ mod tests {
         let first = read("s\n\n{\"version\":1,\"new\":{\"kind\":666666666666666666666666666666666666660}}\n");
         let again = read(&to_message("s", &first).unwrap());
         assert_eq!(again, first);
+    }
+
+    /// A fuzzer found a length that no calendar has; a time near its end breaks the same sums.
+    #[test]
+    fn a_time_is_within_the_calendar_wherever_it_stands() {
+        let times =
+            r#"{"version":1,"a":"+262142-12-31T23:59:59Z","b":[{"c":"-200000-01-01T00:00:00Z"}],"d":"+1 to this"}"#;
+        let fields = from_message(&format!("s\n\n{times}\n"), 3).unwrap().fields;
+        assert_eq!(
+            Value::Object(fields),
+            serde_json::json!({"version": 1, "a": LAST_TIME, "b": [{"c": LAST_TIME}], "d": "+1 to this"})
+        );
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct Attempts {
 impl Attempts {
     /// One more.
     pub(crate) fn begin(&mut self) {
-        (self.now, self.ever) = (self.now + 1, self.ever + 1);
+        (self.now, self.ever) = (self.now.saturating_add(1), self.ever.saturating_add(1));
     }
 
     /// The current one does not count.

@@ -2,7 +2,11 @@
 //!
 //! The conversion works on the JSON, so that fields that this Hob does not know stay as they are.
 
-use serde::{Serialize, de::DeserializeOwned};
+use chrono::TimeDelta;
+use serde::{
+    Serialize,
+    de::{DeserializeOwned, Error},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -50,7 +54,7 @@ fn take<T: DeserializeOwned>(old: &mut Fields, name: &str) -> serde_json::Result
 
 /// Takes a field that version 1 always wrote.
 fn need<T: DeserializeOwned>(old: &mut Fields, name: &'static str) -> serde_json::Result<T> {
-    take(old, name)?.ok_or_else(|| serde::de::Error::missing_field(name))
+    take(old, name)?.ok_or_else(|| serde_json::Error::missing_field(name))
 }
 
 fn put(new: &mut Fields, name: &str, value: impl Serialize) -> serde_json::Result<()> {
@@ -69,10 +73,12 @@ fn move_into(old: &mut Fields, new: &mut Fields, part: &str, names: &[(&str, &st
 
 /// Who held it, since when and for how long is now who holds it until when.
 fn lease(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
-    let (holder, seconds) = (take::<Value>(old, "holder")?, need(old, "duration_seconds")?);
+    let (holder, seconds) = (take::<Value>(old, "holder")?, need::<u64>(old, "duration_seconds")?);
     let renewed_at: Timestamp = need(old, "renewed_at")?;
     put(new, "renewed_at", renewed_at)?;
-    let until = renewed_at + std::time::Duration::from_secs(seconds);
+    let duration = i64::try_from(seconds).ok().and_then(TimeDelta::try_seconds);
+    let until = duration.and_then(|duration| renewed_at.checked_add_signed(duration));
+    let until = until.ok_or_else(|| serde_json::Error::custom("`duration_seconds` is longer than a calendar"))?;
     let Some(holder) = holder else { return Ok(()) };
     let lease = Lease {
         worker: serde_json::from_value(holder["worker"].clone())?,

@@ -312,7 +312,9 @@ impl Record {
             Note::Proven(head) => self.work.head = Some(head),
             Note::Failure(mark) => self.failure.mark = Some(mark),
             Note::Looked(comments) => self.commands.comments = Some(comments),
-            Note::Commented => self.commands.comments = self.commands.comments.map(|comments| comments + 1),
+            Note::Commented => {
+                self.commands.comments = self.commands.comments.map(|comments| comments.saturating_add(1))
+            }
             Note::Briefed(newest) => {
                 self.commands.briefed = Some(newest);
                 self.heard(|unread| *unread <= newest);
