@@ -43,6 +43,28 @@ class Test:
     file: str
     name: str
     tiers: tuple
+    # Whether it stands in a `mod tests` of its file.
+    inner: bool
+
+    def program(self):
+        """What cargo builds it into: `it`, `hob-domain`, or `hob-egress/egress`."""
+        match pathlib.PurePath(self.file).parts:
+            case ("tests", name, *_):
+                return name
+            case ("crates" | "lab", package, "tests", name, *_):
+                return f"{package}/{name.removesuffix('.rs')}"
+            case ("crates" | "lab", package, *_):
+                return package
+        return "hob"
+
+    def path(self):
+        """What the program calls it."""
+        parts = list(pathlib.PurePath(self.file).with_suffix("").parts)
+        root = next(at for at, part in enumerate(parts) if part in ("src", "tests"))
+        modules = parts[root + (2 if parts[root] == "tests" else 1) :]
+        if modules and modules[-1] in ("mod", "main", "lib"):
+            modules.pop()
+        return "::".join([*modules, *(["tests"] if self.inner else []), self.name])
 
 
 def corpus():
@@ -61,7 +83,7 @@ def tests_of(file, text):
         if found := re.match(r"\s*/// Attack corpus ([^:]*)", line):
             named += NAME.findall(found[1])
         elif named and (found := re.match(r"\s*(?:pub(?:\([a-z]+\))? )?(?:async )?fn (\w+)", line)):
-            test = Test(file, found[1], tiers(lines[at:]))
+            test = Test(file, found[1], tiers(lines[at:]), line.startswith(" "))
             yield from ((name, test) for name in named)
             named = []
         elif named and not re.match(r"\s*(///|#\[)", line):
@@ -142,6 +164,12 @@ def show_list(with_tests):
     unknown = sorted((set(tests) | set(told) | set(away) | taken_out | set(inherent)) - set(corpus()))
     wrong += [f"{name} is no attack of the corpus" for name in unknown]
     wrong += [f"attacks.toml: {file} has {count} times: {find}" for file, find, count in stale()]
+    wrong += [
+        f"attacks.toml: no test {test} names {name}"
+        for defence in defences()[0]
+        for name, test in defence["tests"].items()
+        if not any(one.name == test for one in tests.get(name, []))
+    ]
     every = {test for of in tests.values() for test in of}
     held = {tier: sum(tier in test.tiers for test in every) for tier in ("fence", "box")}
     count = sum(name in tests for name in corpus())
@@ -195,7 +223,7 @@ def take_out(tree, of_a_round):
 def build(tree, programs, folder):
     """The built test programs, by what attacks.toml calls them."""
     command = ["cargo", "test", "--locked", "--no-run", "--message-format", "json-render-diagnostics"]
-    own = {name: ("hob/" + name).split("/")[-2:] for name in sorted(programs) if name == "it" or "/" in name}
+    own = {name: f"hob/{name}".split("/")[-2:] for name in sorted(programs) if name == "it" or "/" in name}
     units = [word for program in sorted(programs - set(own)) for word in ("--package", program)]
     jobs = [(None, [*units, "--lib"])] if units else []
     jobs += [(program, ["--package", package, "--test", test]) for program, (package, test) in own.items()]
@@ -230,7 +258,7 @@ def outcome(tree, program, test):
 
 
 def without(folder, only):
-    wanted, _ = defences()
+    (wanted, _), tests = defences(), covered()
     if only:
         wanted = [defence for defence in wanted if set(defence["tests"]) & set(only)]
     rounds = collections.defaultdict(list)
@@ -242,16 +270,21 @@ def without(folder, only):
     for number in sorted(rounds):
         synchronise(tree)
         take_out(tree, rounds[number])
-        named = [(attack, *test.split(" "), defence) for defence in rounds[number] for attack, test in defence["tests"].items()]
-        named = [row for row in named if not only or row[0] in only]
-        programs = build(tree, {program for _, program, _, _ in named}, folder)
+        named = [
+            (attack, test)
+            for defence in rounds[number]
+            for attack, name in defence["tests"].items()
+            for test in tests.get(attack, [])
+            if test.name == name and (not only or attack in only)
+        ]
+        programs = build(tree, {test.program() for _, test in named}, folder)
         count += len(rounds[number])
-        for attack, program, test, defence in named:
-            result, said = outcome(tree, programs[program], test)
-            rows.append((attack, defence["file"], test.rpartition("::")[2], result, said))
-            print(f"{attack:5} {result:7} {test.rpartition('::')[2]}\n              {said}", flush=True)
+        for attack, test in named:
+            result, said = outcome(tree, programs[test.program()], test.path())
+            rows.append(result)
+            print(f"{attack:5} {result:7} {test.name}\n              {said}", flush=True)
     synchronise(tree)
-    bad = [row for row in rows if row[3] != "failed"]
+    bad = [result for result in rows if result != "failed"]
     print(f"attacks: {count} defences taken out, {len(rows) - len(bad)} of {len(rows)} tests failed without theirs")
     return bool(bad)
 

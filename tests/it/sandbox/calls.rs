@@ -92,6 +92,7 @@ with meanwhile(swap):
     assert!(is_alone(&other), "{said}");
 }
 
+/// Attack corpus F68.
 #[tokio::test]
 async fn a_connection_is_not_made_by_what_is_sent_either() {
     needs!(PYTHON);
@@ -109,6 +110,7 @@ async fn a_connection_is_not_made_by_what_is_sent_either() {
     }
 }
 
+/// Attack corpus F68.
 #[tokio::test]
 async fn a_port_that_another_takes_over_is_out_of_reach() {
     needs!(PYTHON);
@@ -136,6 +138,7 @@ attempts(1, connect)
     assert!(is_alone(&take.await.unwrap()));
 }
 
+/// Attack corpus E52, E62.
 #[tokio::test]
 async fn a_path_leads_to_a_service_of_the_run_or_to_none() {
     needs!(PYTHON);
@@ -187,6 +190,7 @@ attempts(1, by_name)
     assert_eq!(outside, ["secret", "service"]);
 }
 
+/// Attack corpus E61.
 #[tokio::test]
 async fn a_terminal_of_somebody_else_stays_theirs() {
     needs!(PYTHON);

@@ -562,6 +562,7 @@ mod tests {
         assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));
     }
 
+    /// Attack corpus I98.
     #[test]
     fn hour_and_attempts_have_limits() {
         let mut record = None;
