@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// Whoever may push refs can write these, and each poll reads them.
+    /// Anyone who may push refs can write these, and each poll reads them.
     #[test]
     fn sums_with_what_a_ledger_says_do_not_overflow() {
         let message = record_at(State::Ready).to_message("s").unwrap();

@@ -2,7 +2,7 @@
 //!
 //! # Guarantees
 //! A record is refused only if its version is above what this Hob reads. Fields that this Hob does not know are kept by
-//! the record and written back, so that workers of different age may share a repository. Whoever may push refs can write
+//! the record and written back, so that workers of different age may share a repository. Anyone who may push refs can write
 //! any time into it: one that a sum with a duration could carry out of the calendar becomes the end of year 9999.
 
 use serde::{Deserialize, Serialize, de::Error};
