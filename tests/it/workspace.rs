@@ -95,7 +95,7 @@ impl Yard {
     }
 
     async fn push(&self, checkout: &Checkout, head: &Sha, expected: Option<&Sha>) -> Result<(), WorkspaceError> {
-        self.workspace.push(checkout, &self.remote, head, expected).await
+        self.workspace.push(checkout, &self.remote, head, expected, None).await.map(drop)
     }
 }
 

@@ -14,9 +14,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hob_config::{WorkspaceSettings, child_environment};
-use hob_domain::{FailureClass, IssueNumber, RepoName, Timestamp};
+use hob_domain::{FailureClass, IssueNumber, RepoName, Sha, Timestamp};
 use hob_process::Program;
-use hob_workspace::{BranchName, Leftover, Remote, Workspace, WorkspaceError};
+use hob_workspace::{Along, BranchName, Checkout, Leftover, Remote, Workspace, WorkspaceError};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -166,9 +166,9 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
     fs::write(checkout.folder().join("a.txt"), "two\n").unwrap();
     let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
     let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
-    yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
+    yard.workspace.push(&checkout, &remote, &head, None, None).await.unwrap();
     assert_eq!(yard.workspace.remote_tip(&remote, checkout.branch()).await.unwrap(), Some(head.clone()));
-    let error = yard.workspace.push(&checkout, &remote, &base, Some(&base)).await.unwrap_err();
+    let error = yard.workspace.push(&checkout, &remote, &base, Some(&base), None).await.unwrap_err();
     assert!(matches!(error, WorkspaceError::LeaseLost { .. }), "{error}");
 
     assert!(yard.served.seen.lock().unwrap().iter().all(|seen| seen.as_deref() == Some(CREDENTIALS)));
@@ -182,24 +182,12 @@ async fn the_token_opens_fetch_checkout_and_push_and_stays_out_of_every_file() {
 async fn a_push_that_is_sent_in_chunks_arrives_whole() {
     let yard = Yard::new().await;
     let remote = yard.remote(Some("s3cret"));
-    let base = yard.workspace.fetch(&remote, &branch("main")).await.unwrap();
-    let checkout =
-        yard.workspace.prepare(&remote, IssueNumber(7), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
-    // Not to be compressed below the size from which git does so.
-    let mut noise = Vec::new();
-    let mut number = 1_u64;
-    while noise.len() < 3 << 20 {
-        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        noise.extend_from_slice(&(number >> 32).to_le_bytes()[..4]);
-    }
-    fs::write(checkout.folder().join("noise.bin"), &noise).unwrap();
-    let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
-    let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
-    yard.workspace.push(&checkout, &remote, &head, None).await.unwrap();
+    let (checkout, head) = work(&yard, &remote, 3 << 20).await;
+    yard.workspace.push(&checkout, &remote, &head, None, None).await.unwrap();
     let show = Program::of_hob("git", &child_environment()).args(["-C", "acme/site.git", "cat-file", "-s"]);
     let size =
         show.arg(format!("{head}:noise.bin")).dir(yard.home.path()).run(&CancellationToken::new()).await.unwrap();
-    assert_eq!(size.stdout.text().trim(), noise.len().to_string());
+    assert_eq!(size.stdout.text().trim(), (3 << 20).to_string());
 }
 
 #[tokio::test]
@@ -289,4 +277,105 @@ async fn the_way_to_a_server_leads_through_the_proxy_of_the_environment() {
     let error = through.remote_tip(&remote, &branch("main")).await.unwrap_err();
     assert!(error.to_string().contains("unable to access 'https://forge.test/acme/site.git'"), "{error}");
     assert_eq!(*yard.served.seen.lock().unwrap(), [None], "it was asked for a tunnel, and not told the token");
+}
+
+/// The next commit of a ledger that is at the base, and where the server has it.
+async fn next_step(yard: &Yard, name: &str) -> Along {
+    let script = format!(
+        "cd acme/site.git && old=$(git rev-parse refs/heads/main) && git update-ref {name} $old
+        new=$(git -c user.name=Ada -c user.email=a@b commit-tree -p $old -m step $old^{{tree}}) && echo $old $new
+        echo $new | git pack-objects --quiet --stdout > ../step.pack && rm objects/$(echo $new | sed 's|^..|&/|')"
+    );
+    let told = shell(yard, &script).await;
+    let (old, new) = told.trim().split_once(' ').unwrap();
+    let pack = fs::read(yard.home.path().join("acme/step.pack")).unwrap();
+    Along { name: name.to_owned(), old: old.into(), new: new.into(), packed: pack[12..pack.len() - 20].to_vec() }
+}
+
+async fn shell(yard: &Yard, script: &str) -> String {
+    let program = Program::of_hob("sh", &child_environment()).args(["-ec", script]).dir(yard.home.path());
+    let ended = program.run(&CancellationToken::new()).await.unwrap();
+    assert!(ended.exit.is_success(), "{}", ended.stderr.text());
+    ended.stdout.text()
+}
+
+/// A checkout with a commit, of this many bytes that do not compress.
+async fn work(yard: &Yard, remote: &Remote, bytes: usize) -> (Checkout, Sha) {
+    let base = yard.workspace.fetch(remote, &branch("main")).await.unwrap();
+    let checkout =
+        yard.workspace.prepare(remote, IssueNumber(7), &branch("hob/7"), &base, Leftover::Remove).await.unwrap();
+    let mut noise = Vec::new();
+    let mut number = 1_u64;
+    while noise.len() < bytes {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        noise.extend_from_slice(&(number >> 32).to_le_bytes()[..4]);
+    }
+    fs::write(checkout.folder().join("noise.bin"), noise).unwrap();
+    let hob = hob_domain::CommitIdentity { name: "Hob".into(), email: "hob@example.com".into() };
+    let head = checkout.commit(&strict_fence(), "Fix", &hob, Timestamp::UNIX_EPOCH).await.unwrap().unwrap();
+    (checkout, head)
+}
+
+const LEDGER: &str = "refs/hob/issues/7";
+const TIPS: &str = "git -C acme/site.git for-each-ref --format='%(objectname)' refs/hob/issues/7 refs/heads/hob/7";
+
+/// Small, and so large that git sends it in chunks.
+#[tokio::test]
+async fn a_branch_and_its_ledger_move_in_one_push() {
+    for bytes in [10, 3 << 20] {
+        let yard = Yard::new().await;
+        let remote = yard.remote(Some("s3cret"));
+        let (checkout, head) = work(&yard, &remote, bytes).await;
+        let step = next_step(&yard, LEDGER).await;
+        let push = yard.workspace.push(&checkout, &remote, &head, None, Some(step.clone()));
+        assert!(push.await.unwrap());
+        assert_eq!(shell(&yard, TIPS).await, format!("{head}\n{}\n", step.new));
+        shell(&yard, "git -C acme/site.git fsck --strict").await;
+        // A branch that is there already is not pushed again.
+        let again = yard.workspace.push(&checkout, &remote, &head, Some(&head), Some(step));
+        assert!(!again.await.unwrap());
+    }
+}
+
+/// Of a worker that was frozen while it pushed, and whose lease another took over meanwhile.
+#[tokio::test]
+async fn a_late_push_whose_ledger_moved_moves_nothing() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    let (checkout, head) = work(&yard, &remote, 10).await;
+    let step = next_step(&yard, LEDGER).await;
+    let arrived = yard.hold("/git-receive-pack");
+    let takes_over = async {
+        let goes_on = arrived.await.unwrap();
+        let taken = format!(
+            "cd acme/site.git && new=$(git -c user.name=Bo -c user.email=b@b commit-tree -p {0} -m taken {0}^{{tree}})
+            git update-ref {LEDGER} $new {0} && echo $new",
+            step.old
+        );
+        let taken = shell(&yard, &taken).await;
+        yard.feel(Mood::Serve);
+        goes_on.send(()).unwrap();
+        taken
+    };
+    let push = yard.workspace.push(&checkout, &remote, &head, None, Some(step.clone()));
+    let (pushed, taken) = tokio::join!(push, takes_over);
+    let refused = pushed.unwrap_err().to_string();
+    assert!(refused.contains("atomic"), "{refused}");
+    assert_eq!(shell(&yard, TIPS).await, taken);
+    // Alone, the branch would have moved.
+    assert!(!yard.workspace.push(&checkout, &remote, &head, None, None).await.unwrap());
+    assert_eq!(shell(&yard, TIPS).await, format!("{head}\n{taken}"));
+}
+
+#[tokio::test]
+async fn a_server_that_makes_each_update_by_itself_is_sent_none_of_two() {
+    let yard = Yard::new().await;
+    let remote = yard.remote(Some("s3cret"));
+    shell(&yard, "git -C acme/site.git config receive.advertiseAtomic false").await;
+    let (checkout, head) = work(&yard, &remote, 10).await;
+    let step = next_step(&yard, LEDGER).await;
+    let before = shell(&yard, TIPS).await;
+    let error = yard.workspace.push(&checkout, &remote, &head, None, Some(step)).await.unwrap_err();
+    assert!(error.to_string().contains("does not support --atomic"), "{error}");
+    assert_eq!(shell(&yard, TIPS).await, before);
 }

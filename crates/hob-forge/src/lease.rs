@@ -82,6 +82,11 @@ impl HeldLease {
         *self.holding().record
     }
 
+    /// The ledger's commit that the holder last wrote or read.
+    pub fn tip(&self) -> Sha {
+        self.holding().tip
+    }
+
     /// Cancelled once the lease is known to be lost: the run stops and writes nothing more.
     pub fn lost(&self) -> &CancellationToken {
         &self.0.lost

@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// What the ledger says of a renewal.
-const RENEWED: &str = "renewed the lease";
+pub(super) const RENEWED: &str = "renewed the lease";
 /// Transitions of one issue that [`Ledger::history`] reads.
 const HISTORY_MAX: usize = 500;
 /// What to do if there are more ledgers than are listed. GitHub returns matching refs in one piece; other forges may
@@ -476,14 +476,14 @@ impl Ledger<'_> {
 }
 
 /// The texts of a step of an issue's ledger.
-struct Named {
+pub(super) struct Named {
     name: String,
-    message: String,
+    pub(super) message: String,
     advance: String,
 }
 
 impl Named {
-    fn new(record: &Record, sentence: &str) -> Result<Self, ForgeError> {
+    pub(super) fn new(record: &Record, sentence: &str) -> Result<Self, ForgeError> {
         let (issue, message) = (record.issue, record.to_message(sentence)?);
         Ok(Self { name: format!("issues/{issue}"), message, advance: format!("move the ledger of issue {issue}") })
     }

@@ -22,6 +22,7 @@ pub(super) struct Pushes {
     /// Its web address; unset if ledgers move over the API only.
     server: OnceLock<String>,
     given_up_at: Mutex<Option<Instant>>,
+    fences_given_up_at: Mutex<Option<Instant>>,
 }
 
 impl Pushes {
@@ -33,9 +34,18 @@ impl Pushes {
 
     /// The server's address, if it is to be pushed to now.
     pub(super) fn server(&self) -> Option<&str> {
-        let given_up_at = *self.given_up_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_paused = given_up_at.is_some_and(|at| at.elapsed() < PAUSE);
-        self.server.get().filter(|_| !is_paused).map(String::as_str)
+        self.server.get().filter(|_| !is_paused(&self.given_up_at)).map(String::as_str)
+    }
+
+    /// Whether a push of a branch may take a ledger's step along now.
+    pub(super) fn takes_fences(&self) -> bool {
+        self.server().is_some() && !is_paused(&self.fences_given_up_at)
+    }
+
+    /// Pushes branches alone for a while.
+    pub(super) fn give_fences_up(&self, why: &dyn std::error::Error) {
+        tracing::info!("branches are pushed without their ledgers for {} minutes: {why}", PAUSE.as_secs() / 60);
+        *self.fences_given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// Uses the API for a while.
@@ -43,4 +53,8 @@ impl Pushes {
         tracing::info!("ledgers move over the API for {} minutes: {why}", PAUSE.as_secs() / 60);
         *self.given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
+}
+
+fn is_paused(given_up_at: &Mutex<Option<Instant>>) -> bool {
+    given_up_at.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|at| at.elapsed() < PAUSE)
 }

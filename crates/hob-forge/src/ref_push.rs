@@ -51,6 +51,21 @@ impl LedgerCommit {
         let sha = hexadecimal(&sha1(&[format!("commit {}\0", content.len()).as_bytes(), &content].concat()));
         Some(Self { sha: Sha(sha), content })
     }
+
+    /// The commit as an object of a pack. <https://git-scm.com/docs/gitformat-pack>
+    pub(super) fn packed(&self) -> Vec<u8> {
+        // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
+        let (mut rest, mut packed) = (self.content.len() >> 4, Vec::new());
+        let mut byte = (COMMIT << 4) | (self.content.len() & 0xf) as u8;
+        while rest > 0 {
+            packed.push(byte | 0x80);
+            byte = (rest & 0x7f) as u8;
+            rest >>= 7;
+        }
+        packed.push(byte);
+        packed.extend(stored(&self.content));
+        packed
+    }
 }
 
 /// A ref that is to move from where it was read to a new commit.
@@ -85,21 +100,12 @@ pub(super) fn request(updates: &[Update<'_>], kind: Updates) -> Vec<u8> {
     body
 }
 
-/// A pack of the updates' commits. <https://git-scm.com/docs/gitformat-pack>
+/// A pack of the updates' commits.
 fn pack(updates: &[Update<'_>]) -> Vec<u8> {
     let count = updates.len() as u32;
     let mut pack = [b"PACK".as_slice(), &2_u32.to_be_bytes(), &count.to_be_bytes()].concat();
     for Update { to: commit, .. } in updates {
-        // The type and the lowest four bits of the size, then seven bits a byte; the highest bit says that more follow.
-        let mut rest = commit.content.len() >> 4;
-        let mut byte = (COMMIT << 4) | (commit.content.len() & 0xf) as u8;
-        while rest > 0 {
-            pack.push(byte | 0x80);
-            byte = (rest & 0x7f) as u8;
-            rest >>= 7;
-        }
-        pack.push(byte);
-        pack.extend(stored(&commit.content));
+        pack.extend(commit.packed());
     }
     let sum = sha1(&pack);
     pack.extend(sum);

@@ -225,7 +225,7 @@ async fn exchange(
     Err(failed)
 }
 
-fn count_push(forge: &Forge) {
+pub(super) fn count_push(forge: &Forge) {
     // Without a pause between writes, nothing is counted.
     if forge.settings().write_interval_ms > 0 {
         let most = forge.settings().pushes_per_minute;

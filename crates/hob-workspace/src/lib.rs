@@ -65,6 +65,7 @@ pub use commit::Foreign;
 pub use committer::was_committer;
 pub use crossed::{Crossed, Crossing, SideRules, crossed};
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
+pub use forwarder::Along;
 #[cfg(fuzzing)]
 pub use forwarder::fuzz_updates;
 pub use names::{BranchName, InvalidBranchName};

@@ -6,7 +6,7 @@ use hob_domain::Sha;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    BranchName, Checkout, Remote, Workspace, WorkspaceError,
+    Along, BranchName, Checkout, Remote, Workspace, WorkspaceError,
     forwarder::{RefUpdate, Right},
     git_dir::GitDir,
     layout::make,
@@ -20,6 +20,9 @@ impl Workspace {
     /// A branch that is at `head` already counts as pushed. After a transport error the outcome is unknown:
     /// [`Workspace::remote_tip`] settles it.
     ///
+    /// The server makes the move of `along` with it or neither. Returns whether it made that: not if the branch was at `head`, nor in a
+    /// folder.
+    ///
     /// [`WorkspaceError::LeaseLost`] if someone else moved the branch, [`WorkspaceError::PushRefused`] if the server's
     /// rules refuse it, [`WorkspaceError::UnrelatedHistory`] if `head` does not descend from the base,
     /// [`WorkspaceError::Transport`] otherwise.
@@ -29,12 +32,15 @@ impl Workspace {
         remote: &Remote,
         head: &Sha,
         expected: Option<&Sha>,
-    ) -> Result<(), WorkspaceError> {
+        along: Option<Along>,
+    ) -> Result<bool, WorkspaceError> {
         checked(head)?;
         checkout.goes_out_from_base(head).await?;
         let (git_dir, branch) = (checkout.git_dir(), checkout.branch());
-        push_from(self, &git_dir, remote, branch, head, expected).await?;
-        checkout.note_pushed(Some(head)).await
+        let update = RefUpdate { name: branch.full(), old: expected.cloned(), new: head.clone() };
+        let took_along = push_both(self, &git_dir, remote, branch, update, along).await?;
+        checkout.note_pushed(Some(head)).await?;
+        Ok(took_along)
     }
 
     /// Reads the current tip of `branch` on the server; `None` if it does not exist.
@@ -73,6 +79,19 @@ pub(super) async fn push_ref(
     branch: &BranchName,
     update: RefUpdate,
 ) -> Result<(), WorkspaceError> {
+    push_both(workspace, git_dir, remote, branch, update, None).await.map(drop)
+}
+
+/// Moves a ref, and with it what goes along; returns whether that moved.
+async fn push_both(
+    workspace: &Workspace,
+    git_dir: &Path,
+    remote: &Remote,
+    branch: &BranchName,
+    update: RefUpdate,
+    along: Option<Along>,
+) -> Result<bool, WorkspaceError> {
+    let atomic = along.as_ref().filter(|_| remote.server_url().is_some()).map(|_| "--atomic");
     let RefUpdate { name: full, old, new } = update.clone();
     let head = checked(&new)?;
     // If the branch exists already, the server's commits are known; asking would take a process and a connection.
@@ -82,11 +101,12 @@ pub(super) async fn push_ref(
         let reason = "the branch's name holds a secret of Hob".to_owned();
         return Err(WorkspaceError::PushRefused { branch: branch.clone(), reason });
     }
-    let route = workspace.git().route(remote, Right::Push(update))?;
+    let route = workspace.git().route(remote, Right::Push(update, along))?;
     let program = workspace
         .git()
         .remote(GitDir::Issue(git_dir), &route)?
         .args(["-c", &negotiates, "push", "--porcelain", "--no-verify", "--no-follow-tags"])
+        .args(atomic)
         .arg(format!("--force-with-lease={full}:{expected}"))
         .args([&route.url(), &format!("{head}:{full}")]);
     let finished = program.run(&CancellationToken::new()).await?;
@@ -96,7 +116,7 @@ pub(super) async fn push_ref(
             let reason = route.scrubbed(&crate::git::said(&finished));
             Err(WorkspaceError::PushRefused { branch: branch.clone(), reason })
         }
-        Some(Reading::Done) if finished.exit.is_success() => Ok(()),
+        Some(Reading::Done) if finished.exit.is_success() => Ok(route.took_along()),
         Some(Reading::Stale) => Err(WorkspaceError::LeaseLost { branch: branch.clone() }),
         Some(Reading::Refused(reason)) => {
             let said = route.scrubbed(&crate::git::said(&finished));

@@ -55,6 +55,11 @@ impl Route {
         ]
     }
 
+    /// Whether a push took along what was to go with it.
+    pub(super) fn took_along(&self) -> bool {
+        self.forwarder.as_ref().is_some_and(Forwarder::took_along)
+    }
+
     /// Why the command did not reach its server, if the server itself did not say so.
     pub(super) fn fault(&self) -> Option<String> {
         self.forwarder.as_ref()?.fault().map(|fault| self.scrubbed(&fault))

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use github_emulator::{Fault, What, When};
+use github_emulator::{Fault, LoggedRequest, What, When};
 use hob_domain::{Control, IssueNumber, Nonce, Record, RepositoryRecord, Request, Sha, Timestamp, Transition};
 use hob_forge::{Access, Acquisition, Forge, ForgeError, HeldLease, RENEWALS, RepositoryChange};
 
-use crate::harness::{World, claim, repo_on_forge};
+use crate::harness::{World, claim, repo_on_forge, run};
 
 const PUSHES: &str = "/acme/site.git/git-receive-pack";
 
@@ -144,8 +144,30 @@ async fn an_issue_is_worked_on_in_five_pushes() {
     world.asks("Make done.txt", "").await;
     world.run().await;
     assert_eq!(world.labels(1).await, ["code", "in-review"], "{:?}", world.failures());
-    // Claim and reservation, the start, the branch, the review, settlement and release.
+    // Claim and reservation, the start, the branch with a renewal, the review, settlement and release.
     assert_eq!(exchanges(&world), (5, 0));
+    assert_eq!(steps(&world, 1).await, 5);
+    world.finish().await;
+}
+
+/// How often an issue's ledger moved.
+async fn steps(world: &World, issue: u64) -> usize {
+    world.bot(Access::ReadOnly).ledger().history(IssueNumber(issue)).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_branch_goes_alone_to_a_server_that_makes_each_update_by_itself_and_that_is_remembered() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    world.forge.set_atomic_pushes(&repo_on_forge(), false).unwrap();
+    let worker = world.worker("w").await;
+    for title in ["Make done.txt", "Make done.txt again"] {
+        let issue = world.asks(title, "").await;
+        run(&worker).await;
+        assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+        assert_eq!(steps(&world, issue).await, 4);
+    }
+    let asked = |request: &&LoggedRequest| request.path.contains("info/refs?service=git-receive-pack");
+    assert_eq!(world.forge.requests().iter().filter(asked).count(), 3);
     world.finish().await;
 }
 

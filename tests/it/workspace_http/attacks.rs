@@ -99,7 +99,7 @@ async fn no_process_of_a_push_holds_the_token() {
     let (checkout, _, head) = work(&yard).await;
     let remote = yard.remote(Some("s3cret"));
     let arrived = yard.hold("/git-receive-pack");
-    let push = yard.workspace.push(&checkout, &remote, &head, None);
+    let push = yard.workspace.push(&checkout, &remote, &head, None, None);
     let look = async {
         let go = arrived.await.unwrap();
         let processes = git_processes(&yard);
@@ -130,7 +130,7 @@ async fn a_nonce_moves_no_other_ref_and_opens_no_other_repository() {
     let (checkout, base, head) = work(&yard).await;
     let remote = yard.remote(Some("s3cret"));
     let arrived = yard.hold("/git-receive-pack");
-    let push = yard.workspace.push(&checkout, &remote, &head, None);
+    let push = yard.workspace.push(&checkout, &remote, &head, None, None);
     let misuse = async {
         let go = arrived.await.unwrap();
         let (taken, seen) = (taken(&yard), yard.served.seen.lock().unwrap().len());
@@ -208,7 +208,7 @@ async fn a_proxy_in_the_settings_of_a_git_directory_is_not_used() {
     let workspace = Workspace::open(yard.home.path().join("state"), settings, environment).await.unwrap();
     let yard = Yard { workspace, ..yard };
     let (checkout, _, head) = work(&yard).await;
-    yard.workspace.push(&checkout, &yard.remote(Some("s3cret")), &head, None).await.unwrap();
+    yard.workspace.push(&checkout, &yard.remote(Some("s3cret")), &head, None, None).await.unwrap();
     yard.workspace.fetch(&yard.remote(Some("s3cret")), &branch("main")).await.unwrap();
     assert!(yard.home.path().join("wrote").exists());
     assert!(elsewhere.served.seen.lock().unwrap().is_empty());

@@ -7,7 +7,7 @@ use hob_domain::{
 };
 use hob_forge::{ForgeError, HeldLease};
 use hob_text::count;
-use hob_workspace::{BranchName, BranchUpdate, Checkout, Updater, WorkspaceError};
+use hob_workspace::{Along, BranchName, BranchUpdate, Checkout, Remote, Updater, WorkspaceError};
 
 use crate::{
     WorkError, Worker,
@@ -227,12 +227,13 @@ pub(crate) async fn push_checkout(
     head: &Sha,
     known: Option<&Sha>,
 ) -> Result<(), WorkError> {
-    // A push cannot be fenced by the ledger: the lease has to outlast it.
+    // One that the ledger does not fence has to be outlasted by the lease.
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(lease, deadline, "push the branch")?;
     worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
     let remote = worker.remote().await?;
-    match tokio::time::timeout(deadline, worker.workspace.push(checkout, &remote, head, known)).await {
+    let push = Push { checkout, remote: &remote, head, known };
+    match tokio::time::timeout(deadline, push_fenced(worker, lease, push)).await {
         Ok(result) => result?,
         Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
     }
@@ -240,6 +241,41 @@ pub(crate) async fn push_checkout(
         let diff = checkout.diff(known.unwrap_or_else(|| checkout.base()), head).await?;
         let files = diff.files.into_iter().take(FILES_TOLD).map(|file| file.path).collect();
         worker.tell(lease.issue(), Deed::Pushed { branch: checkout.branch().to_string(), head: head.clone(), files });
+    }
+    Ok(())
+}
+
+/// The move of a checkout's branch.
+#[derive(Clone, Copy)]
+struct Push<'a> {
+    checkout: &'a Checkout,
+    remote: &'a Remote,
+    head: &'a Sha,
+    known: Option<&'a Sha>,
+}
+
+/// Pushes a branch together with its ledger where that can be done, and otherwise the branch alone.
+async fn push_fenced(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Result<(), WorkError> {
+    let (Push { checkout, remote, head, known }, ledger) = (push, worker.forge.ledger());
+    let mut refused = None;
+    while let Some(fence) = ledger.fence(lease).await? {
+        let (name, (old, new)) = (fence.name().to_owned(), (fence.from().clone(), fence.to().clone()));
+        let along = Along { name, old: old.clone(), new, packed: fence.packed() };
+        match worker.workspace.push(checkout, remote, head, known, Some(along)).await {
+            Ok(true) => return Ok(ledger.fenced(lease, fence)),
+            Ok(false) => return Ok(()),
+            Err(error) => refused = Some(error),
+        }
+        drop(fence);
+        // Either the ledger moved, by another holder or for a request, or the branch's own reason is told by a push of it alone.
+        ledger.watch(lease).await?;
+        if lease.tip() == old {
+            break;
+        }
+    }
+    worker.workspace.push(checkout, remote, head, known, None).await?;
+    if let Some(refused) = refused {
+        ledger.unfenced(&refused);
     }
     Ok(())
 }

@@ -2,15 +2,15 @@
 
 use http::{Method, StatusCode, header, request::Parts};
 
-use crate::forwarder::RefUpdate;
+use crate::forwarder::{Along, RefUpdate};
 
 /// The access of one git command to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Right {
     /// Read the repository.
     Fetch,
-    /// Read it, and make this one update.
-    Push(RefUpdate),
+    /// Read it, and make this one update, with another that goes along.
+    Push(RefUpdate, Option<Along>),
 }
 
 /// A request that passes.
@@ -18,8 +18,8 @@ pub(crate) enum Right {
 pub(super) enum Passage<'a> {
     /// It changes nothing: its body is passed on as it is.
     Read,
-    /// It passes if its body begins with this update.
-    Update(&'a RefUpdate),
+    /// It passes if its body begins with this update, with the other one.
+    Update(&'a RefUpdate, Option<&'a Along>),
 }
 
 /// A request that does not pass.
@@ -66,7 +66,7 @@ impl Gate {
             | (&Method::POST, "/git-upload-pack", None) => return Ok(Passage::Read),
             (&Method::GET, "/info/refs", Some("service=git-receive-pack")) => Passage::Read,
             (&Method::POST, "/git-receive-pack", None) => match &self.right {
-                Right::Push(update) => Passage::Update(update),
+                Right::Push(update, along) => Passage::Update(update, along.as_ref()),
                 Right::Fetch => Passage::Read,
             },
             _other => return refusal(StatusCode::NOT_FOUND, "not a request of a fetch or a push", Asker::Command),
@@ -74,10 +74,10 @@ impl Gate {
         match &self.right {
             Right::Fetch => refusal(StatusCode::FORBIDDEN, "a push by a command that fetches", Asker::Command),
             // The server must read exactly the text that was checked.
-            Right::Push(_) if request.headers.contains_key(header::CONTENT_ENCODING) => {
+            Right::Push(..) if request.headers.contains_key(header::CONTENT_ENCODING) => {
                 refusal(StatusCode::FORBIDDEN, "a push that is compressed as a whole", Asker::Command)
             }
-            Right::Push(_) => Ok(writes),
+            Right::Push(..) => Ok(writes),
         }
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_command_passes_only_with_its_nonce_at_its_repository_within_its_right() {
         let update = RefUpdate { name: "refs/heads/b".into(), old: None, new: "1".repeat(40).as_str().into() };
-        let (fetch, push) = (gate(Right::Fetch), gate(Right::Push(update)));
+        let (fetch, push) = (gate(Right::Fetch), gate(Right::Push(update, None)));
         let own = [("authorization", "Bearer n0nce")];
         for (method, target, fetches, pushes) in [
             ("GET", "/acme/site.git/info/refs?service=git-upload-pack", Ok(false), Ok(false)),

@@ -11,7 +11,8 @@
 //!   request that is on its way is ended.
 //! - The nonce comes by environment, as a header: users of other accounts on this machine can read arguments.
 //! - Not one byte of a push is sent on before its whole list of updates was read. The list must hold exactly the update
-//!   that Hob intends, from the expected tip to the wanted one, or nothing.
+//!   that Hob intends, from the expected tip to the wanted one, or nothing. What is to go along with it is put behind it here, if
+//!   git asks for all updates or none.
 //! - Redirects are answered as failures, without their target. No request goes to another host.
 //!
 //! # Assumptions
@@ -22,16 +23,21 @@
 //! While a command runs, a process of the same user can read the nonce from its environment. It can then do what the
 //! command may do: read the repository, and make the very update that Hob is making.
 
+mod along;
 mod gate;
 mod headers;
 mod serve;
 mod updates;
 mod upstream;
 
+pub use along::Along;
 pub(super) use gate::Right;
 pub(super) use serve::Forwarder;
 pub(super) use updates::RefUpdate;
 pub(super) use upstream::Clients;
+
+/// Why a body breaks off.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Whether the body of a push passes that may only move `name` from nothing to `new`, for `lab/fuzz`: `Ok(None)` while
 /// bytes are missing.
@@ -44,6 +50,6 @@ pub fn fuzz_updates(body: &[u8], name: &str, new: &str) -> Result<Option<bool>, 
     Ok(match updates::read(body, &allowed)? {
         updates::List::Unfinished => None,
         updates::List::Empty => Some(false),
-        updates::List::Allowed => Some(true),
+        updates::List::Allowed { .. } => Some(true),
     })
 }

@@ -4,7 +4,10 @@ use std::{
     convert::Infallible,
     io,
     net::Ipv4Addr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -29,7 +32,7 @@ use tokio::{
 use crate::{
     Remote,
     forwarder::{
-        Clients, RefUpdate, Right,
+        Along, Clients, Failure, RefUpdate, Right,
         gate::{Asker, Gate, Passage, Refusal},
         headers,
         updates::{self, List},
@@ -46,7 +49,6 @@ const READ_MAX: usize = 256 << 20;
 /// Bytes of a push; servers accept less.
 const PUSH_MAX: usize = 4 << 30;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Answer = Response<UnsyncBoxBody<Bytes, Failure>>;
 
 /// Why there is no way to the server.
@@ -71,6 +73,7 @@ struct Shared {
     gate: Gate,
     upstream: Upstream,
     fault: Mutex<Option<String>>,
+    took_along: AtomicBool,
 }
 
 impl Forwarder {
@@ -92,7 +95,7 @@ impl Forwarder {
         }
         let upstream = Upstream { client: clients.client(url)?, url: url.to_owned(), authorization };
         let (listener, port) = listen().map_err(NoWay::Listen)?;
-        let shared = Arc::new(Shared { gate, upstream, fault: Mutex::default() });
+        let shared = Arc::new(Shared { gate, upstream, fault: Mutex::default(), took_along: AtomicBool::default() });
         let listening = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { origin: format!("http://127.0.0.1:{port}"), shared, listening })
     }
@@ -110,6 +113,11 @@ impl Forwarder {
     /// The secret that lets the command's requests pass.
     pub(crate) fn nonce(&self) -> &str {
         &self.shared.gate.nonce
+    }
+
+    /// Whether a push was sent on with what goes along. One that has nothing to do is not sent.
+    pub(crate) fn took_along(&self) -> bool {
+        self.shared.took_along.load(Ordering::Relaxed)
     }
 
     /// Why a request of the command did not reach the server, or the server did not answer.
@@ -165,13 +173,19 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 impl Shared {
     async fn answer(&self, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
-        let length = body.size_hint().exact();
+        let mut length = body.size_hint().exact();
         let body = match self.gate.passage(&head) {
             Err(refusal) => return self.refuse(&refusal),
             Ok(Passage::Read) if head.method == Method::GET => None,
             Ok(Passage::Read) => Some(reqwest::Body::wrap_stream(BodyDataStream::new(Limited::new(body, READ_MAX)))),
-            Ok(Passage::Update(update)) => match checked(body, update).await {
-                Ok(body) => Some(body),
+            Ok(Passage::Update(update, along)) => match checked(body, update, along).await {
+                Ok((body, took_along)) => {
+                    if took_along {
+                        length = length.zip(along).map(|(length, along)| length + along.size());
+                        self.took_along.store(true, Ordering::Relaxed);
+                    }
+                    Some(body)
+                }
                 Err(reason) => {
                     let asker = Asker::Command;
                     return self.refuse(&Refusal { status: StatusCode::FORBIDDEN, reason, asker });
@@ -217,8 +231,12 @@ impl Shared {
     }
 }
 
-/// A push's body, if it begins with exactly this update.
-async fn checked(body: Incoming, update: &RefUpdate) -> Result<reqwest::Body, &'static str> {
+/// A push's body, if it begins with exactly this update, and whether it takes the other one along.
+async fn checked(
+    body: Incoming,
+    update: &RefUpdate,
+    along: Option<&Along>,
+) -> Result<(reqwest::Body, bool), &'static str> {
     let mut parts = BodyDataStream::new(Limited::new(body, PUSH_MAX));
     let mut begun = Vec::new();
     let list = loop {
@@ -230,15 +248,17 @@ async fn checked(body: Incoming, update: &RefUpdate) -> Result<reqwest::Body, &'
             List::Unfinished => {}
             // More may follow, which makes it invalid.
             List::Empty if !is_end => {}
-            list @ (List::Empty | List::Allowed) => break list,
+            list @ (List::Empty | List::Allowed { .. }) => break list,
         }
     };
-    Ok(match list {
-        List::Allowed => {
+    Ok(match (list, along) {
+        (List::Allowed { is_atomic: false, .. }, Some(_)) => return Err("a push that may make one of two updates"),
+        (List::Allowed { end, .. }, Some(along)) => (reqwest::Body::wrap_stream(along.joined(begun, end, parts)), true),
+        (List::Allowed { .. }, None) => {
             let begun = stream::iter([Ok::<_, Failure>(Bytes::from(begun))]);
-            reqwest::Body::wrap_stream(begun.chain(parts))
+            (reqwest::Body::wrap_stream(begun.chain(parts)), false)
         }
-        List::Empty | List::Unfinished => begun.into(),
+        (List::Empty | List::Unfinished, _) => (begun.into(), false),
     })
 }
 

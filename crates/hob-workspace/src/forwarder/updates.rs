@@ -29,14 +29,19 @@ impl RefUpdate {
 }
 
 /// The state of reading a push's list.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     /// Incomplete.
     Unfinished,
     /// Complete, without an update. Git asks this way whether it may push, before it sends much; nothing may follow.
     Empty,
     /// Complete, with the allowed update.
-    Allowed,
+    Allowed {
+        /// How many bytes it has.
+        end: usize,
+        /// Whether all updates of the push are to be made or none.
+        is_atomic: bool,
+    },
 }
 
 /// Reads the beginning of a push's body.
@@ -45,6 +50,10 @@ pub(super) enum List {
 /// Why a list that holds anything but `allowed` is refused.
 pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static str> {
     let (expected, mut rest, mut list) = (allowed.line(), body, List::Empty);
+    let ended = |list, after: &[u8]| match list {
+        List::Allowed { is_atomic, .. } => List::Allowed { end: body.len() - after.len(), is_atomic },
+        List::Unfinished | List::Empty => list,
+    };
     loop {
         if body.len() - rest.len() > LIST_MAX {
             return Err("a list of updates that is too long");
@@ -53,7 +62,7 @@ pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static st
         let length = length(*digits).ok_or("a list of updates that cannot be read")?;
         match length {
             0 if list == List::Empty && !after.is_empty() => return Err("a pack without an update"),
-            0 => return Ok(list),
+            0 => return Ok(ended(list, after)),
             1..=4 => return Err("a list of updates that cannot be read"),
             longer if longer > LIST_MAX => return Err("a list of updates that is too long"),
             _fits => {}
@@ -74,7 +83,8 @@ pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static st
         {
             return Err("a push with options or a certificate");
         }
-        (list, rest) = (List::Allowed, next);
+        let is_atomic = capabilities.split(u8::is_ascii_whitespace).any(|one| one == b"atomic");
+        (list, rest) = (List::Allowed { end: 0, is_atomic }, next);
     }
 }
 
@@ -98,14 +108,17 @@ mod tests {
         let moved = RefUpdate { old: Some(two.as_str().into()), ..made.clone() };
         let told = "\0 report-status-v2 side-band-64k object-format=sha1 agent=git/2.47.3";
         let good = packet(&format!("{zero} {one} {name}{told}")) + "0000PACK....";
-        assert_eq!(read(good.as_bytes(), &made), Ok(List::Allowed));
+        let is_allowed = |end, is_atomic| Ok(List::Allowed { end, is_atomic });
         let end = good.len() - "PACK....".len();
+        assert_eq!(read(good.as_bytes(), &made), is_allowed(end, false));
         for cut in 0..end {
             assert_eq!(read(&good.as_bytes()[..cut], &made), Ok(List::Unfinished), "{cut}");
         }
-        assert_eq!(read(&good.as_bytes()[..end], &made), Ok(List::Allowed));
+        assert_eq!(read(&good.as_bytes()[..end], &made), is_allowed(end, false));
+        let all = packet(&format!("{zero} {one} {name}{told} atomic")) + "0000";
+        assert_eq!(read(all.as_bytes(), &made), is_allowed(all.len(), true));
         let other = packet(&format!("{two} {one} {name}\n")) + "0000PACK";
-        assert_eq!(read(other.as_bytes(), &moved), Ok(List::Allowed));
+        assert_eq!(read(other.as_bytes(), &moved), is_allowed(other.len() - 4, false));
         assert_eq!(read(b"0000", &made), Ok(List::Empty));
 
         let own = packet(&format!("{zero} {one} {name}{told}"));

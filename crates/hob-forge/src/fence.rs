@@ -1,0 +1,82 @@
+//! The fence of a branch's push: a step of the issue's ledger that the push takes along.
+//!
+//! # Guarantees
+//! The server moves the branch and the ledger or neither. So a worker that lost its lease, however late its push arrives, moves no
+//! branch: the ledger is no longer where it read it.
+
+use hob_domain::{Record, Sha, renewed};
+
+use crate::{
+    Access, ForgeError, HeldLease, LEDGER_PREFIX, Ledger,
+    lease::{Holding, Turn},
+    ledger::{Named, RENEWED},
+    ref_push::LedgerCommit,
+    refs::{count_push, fresh_nonce},
+};
+
+/// A renewal of a lease that a push of the issue's branch makes. Nothing else writes the ledger while it exists.
+#[derive(Debug)]
+pub struct Fence {
+    name: String,
+    commit: LedgerCommit,
+    mine: Holding,
+    record: Box<Record>,
+    _turn: Turn,
+}
+
+impl Ledger<'_> {
+    /// The step that a push of the branch is to take along. `None` where ledgers are not pushed, or the server took no such push
+    /// lately.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of a record that cannot be written.
+    pub async fn fence(self, lease: &HeldLease) -> Result<Option<Fence>, ForgeError> {
+        let connection = self.forge.connection();
+        let is_on = self.forge.settings().pushes_per_minute > 0 && connection.access() == Access::ReadWrite;
+        if !is_on || !connection.pushes.takes_fences() {
+            return Ok(None);
+        }
+        let turn = lease.turn().await;
+        let (mine, now) = (lease.holding(), self.forge.now());
+        let record = Box::new(renewed(&mine.record, fresh_nonce(), now));
+        let (redaction, named) = (connection.secrets().redaction(), Named::new(&record, RENEWED)?);
+        let commit = LedgerCommit::new(Some(&mine.tip), &mine.tree, &redaction.text(&named.message), now);
+        let name = format!("{LEDGER_PREFIX}issues/{}", lease.issue());
+        Ok(commit.map(|commit| Fence { name, commit, mine, record, _turn: turn }))
+    }
+
+    /// Notes that the branch was pushed with this step.
+    pub fn fenced(self, lease: &HeldLease, fence: Fence) {
+        count_push(self.forge);
+        let Fence { commit, mine, record, .. } = fence;
+        self.forge.listener.tell(Some(&lease.written()), &record, RENEWED);
+        lease.wrote(Holding { tip: commit.sha, record, ..mine });
+    }
+
+    /// Notes that the server took the push of a branch only without a step of the ledger: fences are left out for a while.
+    pub fn unfenced(self, why: &dyn std::error::Error) {
+        self.forge.connection().pushes.give_fences_up(why);
+    }
+}
+
+impl Fence {
+    /// The ledger's ref.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The commit that the ref is at.
+    pub fn from(&self) -> &Sha {
+        &self.mine.tip
+    }
+
+    /// The commit that it moves to.
+    pub fn to(&self) -> &Sha {
+        &self.commit.sha
+    }
+
+    /// That commit as an object of a pack.
+    pub fn packed(&self) -> Vec<u8> {
+        self.commit.packed()
+    }
+}
