@@ -21,12 +21,12 @@ use hob_domain::{
 
 use crate::{
     BaseBranch, Forge, ForgeError, HeldLease, LEDGER_PREFIX, Tip, Tips,
-    TokenPermission::ContentsRead,
-    client::REF_SPACE,
     lease::{Holding, Turn},
     purpose::Share,
     ref_push::Updates,
-    refs::{CommitWire, Pushed, RefWire, Step, advance, delete_ref, fresh_nonce, move_ref, push_all, read_ref, server},
+    refs::{
+        Pushed, Step, advance, delete_ref, fresh_nonce, list_refs, move_ref, push_all, read_commit, read_ref, server,
+    },
     repository_ledger::RepositoryChange,
     tips::issue_number,
 };
@@ -35,9 +35,6 @@ use crate::{
 pub(super) const RENEWED: &str = "renewed the lease";
 /// Transitions of one issue that [`Ledger::history`] reads.
 const HISTORY_MAX: usize = 500;
-/// What to do if there are more ledgers than are listed. GitHub returns matching refs in one piece; other forges may
-/// not.
-const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
 
 /// One transition in the ledger.
 #[derive(Debug, Clone)]
@@ -81,15 +78,8 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn tips(self) -> Result<Tips, ForgeError> {
-        let path = self.forge.path(&format!("/git/matching-refs/{REF_SPACE}"));
-        let refs =
-            self.forge.get_all::<RefWire>(&path, ContentsRead.to("list the ledger's refs"), LEDGERS_ADVICE).await;
-        let refs = match refs {
-            Ok(refs) => refs,
-            Err(error) => return Err(self.forge.of_repository(error).await),
-        };
         let mut tips = Tips::default();
-        for found in refs {
+        for found in list_refs(self.forge).await? {
             let Some(name) = found.name.strip_prefix(LEDGER_PREFIX) else { continue };
             let of_issue = name.strip_prefix("issues/").map(|name| name.split_once('/').unwrap_or((name, "")));
             match of_issue.and_then(|(number, below)| Some((issue_number(number)?, below))) {
@@ -121,16 +111,12 @@ impl Ledger<'_> {
     /// # Errors
     /// [`ForgeError::Record`] if the commit has no readable record.
     pub async fn entry(self, tip: &Tip) -> Result<LedgerEntry, ForgeError> {
-        let (path, what) = (self.commit_path(&tip.commit), format!("read the ledger of issue {}", tip.issue));
-        let commit: CommitWire = self.forge.get_once(&path, ContentsRead.to(&what)).await?;
+        let what = format!("read the ledger of issue {}", tip.issue);
+        let commit = read_commit(self.forge, &tip.commit, &what).await?;
         let (sentence, record) = Record::from_message(&commit.message)
             .map_err(|source| ForgeError::Record { issue: tip.issue.0, source })?;
         let parent = commit.parents.into_iter().next().map(|parent| parent.sha);
         Ok(LedgerEntry { commit: commit.sha, sentence, at: commit.author.date, record, tree: commit.tree.sha, parent })
-    }
-
-    pub(super) fn commit_path(self, commit: &Sha) -> String {
-        self.forge.path(&format!("/git/commits/{commit}"))
     }
 
     /// The issue's transitions, oldest first.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     ForgeError, Ledger,
     TokenPermission::ContentsRead,
-    refs::{AuthorWire, CommitWire, ObjectWire},
+    refs::{AuthorWire, CommitWire, ObjectWire, commit_path},
 };
 
 /// Commits in one query. A record is a few kilobytes, and the answer has to come within `forge.timeout`.
@@ -60,7 +60,7 @@ impl Ledger<'_> {
     /// Reads the unknown ones of these commits, if there are several.
     pub async fn read_ahead(self, commits: impl IntoIterator<Item = &Sha>) {
         let connection = self.forge.connection();
-        let is_unknown = |commit: &&Sha| !connection.cache.has(&self.commit_path(commit));
+        let is_unknown = |commit: &&Sha| !connection.cache.has(&commit_path(self.forge, commit));
         let unknown: Vec<&Sha> = commits.into_iter().filter(is_unknown).collect();
         if unknown.len() < 2 {
             return;
@@ -96,7 +96,7 @@ impl Ledger<'_> {
             if let Ok(node) = node
                 && node.oid == **commit
             {
-                connection.know(&self.commit_path(commit), &CommitWire::from(node));
+                connection.know(&commit_path(self.forge, commit), &CommitWire::from(node));
             }
         }
         Ok(())

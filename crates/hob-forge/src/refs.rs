@@ -1,5 +1,5 @@
-//! What the ledgers of issues and the repository's own ledger share: the commit of a transition, and the move of a ref,
-//! which is the protocol's compare-and-set.
+//! The store of the ledgers: refs that move by compare-and-set, and commits that have records. Nothing above it knows how a forge
+//! keeps them (`docs/design/protocol.md`, "Another forge").
 //!
 //! # Assumptions
 //! - A refused move had no effect. GitHub reports a lost race for a ref in several wordings, and occasionally uses the
@@ -30,6 +30,9 @@ use crate::{
 /// The most consecutive refusals of a move although the ref is where it was read. If a forge refuses one move in five
 /// for no reason, one in ten million gets this far.
 const TRIES_MAX: u32 = 10;
+/// What to do if there are more ledgers than are listed. GitHub returns matching refs in one piece; other forges may
+/// not.
+const LEDGERS_ADVICE: &str = "delete the ledgers of issues that were closed long ago";
 /// Tries of a write that depends on a write just before it.
 const YOUNG_MAX: u32 = 5;
 /// The first pause between tries; it doubles.
@@ -62,6 +65,26 @@ pub(super) struct CommitWire {
 #[derive(Serialize, Deserialize)]
 pub(super) struct AuthorWire {
     pub(super) date: Timestamp,
+}
+
+/// The refs below the ledger's prefix, by their full names.
+pub(super) async fn list_refs(forge: &Forge) -> Result<Vec<RefWire>, ForgeError> {
+    let (path, purpose) =
+        (forge.path(&format!("/git/matching-refs/{REF_SPACE}")), ContentsRead.to("list the ledger's refs"));
+    match forge.get_all::<RefWire>(&path, purpose, LEDGERS_ADVICE).await {
+        Ok(refs) => Ok(refs),
+        Err(error) => Err(forge.of_repository(error).await),
+    }
+}
+
+/// A commit of a ledger. It never changes, so it is read once.
+pub(super) async fn read_commit(forge: &Forge, commit: &Sha, what: &str) -> Result<CommitWire, ForgeError> {
+    forge.get_once(&commit_path(forge, commit), ContentsRead.to(what)).await
+}
+
+/// Where the cache has a commit.
+pub(super) fn commit_path(forge: &Forge, commit: &Sha) -> String {
+    forge.path(&format!("/git/commits/{commit}"))
 }
 
 /// The outcome of a ref's move.

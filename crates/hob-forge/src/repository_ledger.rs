@@ -18,10 +18,9 @@ use tokio::time::Instant;
 
 use crate::{
     Forge, ForgeError, RepositoryEntry,
-    TokenPermission::ContentsRead,
     client::KnownRepository,
     purpose::Share,
-    refs::{CommitWire, Step, advance, fresh_nonce, read_ref},
+    refs::{Step, advance, fresh_nonce, read_commit, read_ref},
 };
 
 /// Rounds that a worker may lose before it gives up for now.
@@ -219,8 +218,7 @@ impl RepositoryLedger<'_> {
     }
 
     async fn read_entry(self, commit: &Sha) -> Result<RepositoryEntry, ForgeError> {
-        let path = self.forge.path(&format!("/git/commits/{commit}"));
-        let wire: CommitWire = self.forge.get_once(&path, ContentsRead.to("read the repository's ledger")).await?;
+        let wire = read_commit(self.forge, commit, "read the repository's ledger").await?;
         let record = RepositoryRecord::from_message(&wire.message).map_err(ForgeError::RepositoryRecord)?;
         Ok(RepositoryEntry { commit: wire.sha, record })
     }
