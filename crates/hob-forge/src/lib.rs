@@ -40,6 +40,7 @@ mod once;
 mod open_pulls;
 mod pages;
 mod permitted;
+mod points;
 mod probes;
 mod pulls;
 mod purpose;

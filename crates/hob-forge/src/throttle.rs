@@ -2,7 +2,7 @@
 //!
 //! Source: GitHub, "Best practices for using the REST API": serial requests, at least one second between writes, obey
 //! `retry-after` and `x-ratelimit-reset`; "Rate limits for the REST API": about 80 content-creating requests a minute
-//! and 500 an hour.
+//! and 500 an hour; for points see `points`.
 
 use std::{
     collections::HashMap,
@@ -13,13 +13,19 @@ use std::{
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use hob_config::ForgeSettings;
+use http::Method;
 use tokio::{
     sync::MutexGuard,
     time::{Instant, error::Elapsed, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{purpose::Share, wait::wait_for_turn, window::Window};
+use crate::{
+    points::Points,
+    purpose::Share,
+    wait::{wait_for_points, wait_for_turn},
+    window::Window,
+};
 
 /// The most resources whose gates are kept; a forge has about a dozen.
 const GATES: usize = 50;
@@ -41,6 +47,7 @@ pub(super) struct Throttle {
     pace: Option<DefaultDirectRateLimiter>,
     skip_spacing: CancellationToken,
     gates: Mutex<Gates>,
+    points: Option<Points>,
 }
 
 impl Throttle {
@@ -56,7 +63,30 @@ impl Throttle {
             pace: quota.map(RateLimiter::direct),
             skip_spacing: CancellationToken::new(),
             gates: Mutex::default(),
+            points: (!interval.is_zero()).then(Points::default),
         }
+    }
+
+    /// Counts the request's points; one that reads waits until they fit, at most for `patience`.
+    ///
+    /// # Errors
+    /// The time that it would take, if that is longer; nothing is counted then.
+    pub(super) async fn points(
+        &self,
+        patience: Duration,
+        method: &Method,
+        path: &str,
+        body: Option<&serde_json::Value>,
+    ) -> Result<(), Duration> {
+        let Some(points) = &self.points else { return Ok(()) };
+        let ends = Instant::now() + patience;
+        while let Err(wait) = points.take(method, path, body) {
+            if wait > ends.saturating_duration_since(Instant::now()) {
+                return Err(wait);
+            }
+            wait_for_points(wait).await;
+        }
+        Ok(())
     }
 
     /// Waits for a turn to write, at most for `patience`. It counts as this many writes.

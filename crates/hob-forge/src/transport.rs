@@ -218,6 +218,8 @@ impl Transport {
         if !self.calls.permit(call) {
             return Err(ForgeError::NotPermitted { what: what.to_owned() });
         }
+        let points = self.throttle.points(self.settings.patience, call.method, call.path, call.body).await;
+        points.map_err(|retry_after| ForgeError::Limited { what: what.to_owned(), retry_after })?;
         let body = call.body.map(|body| public(call.path, redaction.value(body)));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));
         builder = builder.header(header::ACCEPT, call.accept);

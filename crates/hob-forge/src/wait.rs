@@ -19,12 +19,17 @@ pub(super) async fn wait(error: &ForgeError, pause: Duration) {
 
 /// Waits for a turn to write, and logs a wait that people would notice.
 pub(super) async fn wait_for_turn(pause: Duration) {
+    wait_because(pause, "the writes of this minute or hour are used up (`forge.pace`)").await;
+}
+
+/// Waits until a read fits into the forge's secondary limit, and logs a wait that people would notice.
+pub(super) async fn wait_for_points(pause: Duration) {
+    wait_because(pause, "the reads that the forge's secondary limit allows in a minute are used up").await;
+}
+
+async fn wait_because(pause: Duration, why: &str) {
     if pause >= NOTICEABLE {
-        tracing::warn!(
-            wait_seconds = pause.as_secs(),
-            "waiting {} s: the writes of this minute or hour are used up (`forge.pace`)",
-            pause.as_secs()
-        );
+        tracing::warn!(wait_seconds = pause.as_secs(), "waiting {} s: {why}", pause.as_secs());
     }
     tokio::time::sleep(pause).await;
 }

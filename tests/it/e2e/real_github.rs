@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use github_emulator::{Fault, Mood, Moods, What, When};
-use hob_domain::State;
-use hob_forge::Forge;
+use hob_domain::{IssueNumber, State};
+use hob_forge::{Access, Forge};
 use hob_worker::{Repositories, RunLimits, explain};
 use http::Method;
 use serde_json::json;
@@ -638,5 +638,24 @@ fn a_quota_of_writes_that_ends_in_an_attempt_costs_no_work() {
         assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
         assert_eq!(world.briefs(issue).len(), 1, "the agent ran once");
         world.finish().await;
+    }));
+}
+
+/// The secondary limit of points, which answers 304 count in, too: a process that reads as fast as it can stays below it.
+#[test]
+fn reads_stay_below_the_secondary_limit() {
+    in_virtual_time(Box::pin(async {
+        let turnstile = std::sync::Arc::new(Turnstile::default());
+        let world = World::fixing().set("testing.forge.write_interval_ms", "1").inside(&turnstile).start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.forge.set_moods(Moods::new([Mood::Points], 1));
+        let (forge, before) = (world.bot(Access::ReadWrite), world.forge.requests().len());
+        for _ in 0..2_000 {
+            forge.issues().get(IssueNumber(issue)).await.unwrap();
+        }
+        let requests = world.forge.requests();
+        assert_eq!(requests.len() - before, 2_000);
+        assert!(requests.iter().all(|request| request.status < 400), "{:?}", requests.last());
+        world.leave();
     }));
 }
