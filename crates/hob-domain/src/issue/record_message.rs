@@ -5,6 +5,7 @@
 //! the record and written back, so that workers of different age may share a repository. Anyone who may push refs can write
 //! any time into it: one that a sum with a duration could carry out of the calendar becomes the end of year 9999.
 
+use chrono::Datelike;
 use serde::{Deserialize, Serialize, de::Error};
 use serde_json::{Map, Value};
 
@@ -69,11 +70,15 @@ pub(crate) fn from_message(message: &str, newest: u32) -> Result<Message, Unread
     Ok(Message { sentence: sentence.to_owned(), version, fields })
 }
 
+/// Whether RFC 3339 has a year for this time.
+pub(crate) fn in_calendar(time: Timestamp) -> bool {
+    (0..=9_999).contains(&time.year())
+}
+
 /// Moves the times of `value` that RFC 3339 has no year for into its calendar.
 fn bound_times(value: &mut Value) {
     match value {
-        // Only such years have a sign.
-        Value::String(text) if text.starts_with(['+', '-']) && text.parse::<Timestamp>().is_ok() => {
+        Value::String(text) if text.parse().is_ok_and(|time: Timestamp| !in_calendar(time)) => {
             LAST_TIME.clone_into(text);
         }
         Value::Array(values) => values.iter_mut().for_each(bound_times),
@@ -110,12 +115,13 @@ mod tests {
     /// A fuzzer found a length that no calendar has; a time near its end breaks the same sums.
     #[test]
     fn a_time_is_within_the_calendar_wherever_it_stands() {
-        let times =
-            r#"{"version":1,"a":"+262142-12-31T23:59:59Z","b":[{"c":"-200000-01-01T00:00:00Z"}],"d":"+1 to this"}"#;
+        let times = r#"{"version":1,"a":"+262142-12-31T23:59:59Z","b":[{"c":"-200000-01-01T00:00:00Z"}],"d":"+1 to this",
+            "e":"9999-12-31T23:00:00-02:00","f":"9999-12-31T23:00:00Z","g":"0000-01-01T00:00:00+01:00"}"#;
         let fields = from_message(&format!("s\n\n{times}\n"), 3).unwrap().fields;
         assert_eq!(
             Value::Object(fields),
-            serde_json::json!({"version": 1, "a": LAST_TIME, "b": [{"c": LAST_TIME}], "d": "+1 to this"})
+            serde_json::json!({"version": 1, "a": LAST_TIME, "b": [{"c": LAST_TIME}], "d": "+1 to this",
+                "e": LAST_TIME, "f": "9999-12-31T23:00:00Z", "g": LAST_TIME})
         );
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Attempts, Branch, Controlled, Lease, NotifyEvent, Pause, Request, Since, State, Timestamp,
-    issue::record_message::Fields,
+    issue::record_message::{Fields, in_calendar},
 };
 
 /// The fields of a record of version 1, as version 2 has them.
@@ -78,7 +78,9 @@ fn lease(old: &mut Fields, new: &mut Fields) -> serde_json::Result<()> {
     put(new, "renewed_at", renewed_at)?;
     let duration = i64::try_from(seconds).ok().and_then(TimeDelta::try_seconds);
     let until = duration.and_then(|duration| renewed_at.checked_add_signed(duration));
-    let until = until.ok_or_else(|| serde_json::Error::custom("`duration_seconds` is longer than a calendar"))?;
+    let until = until
+        .filter(|until| in_calendar(*until))
+        .ok_or_else(|| serde_json::Error::custom("`duration_seconds` is longer than a calendar"))?;
     let Some(holder) = holder else { return Ok(()) };
     let lease = Lease {
         worker: serde_json::from_value(holder["worker"].clone())?,
