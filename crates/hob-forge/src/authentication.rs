@@ -24,9 +24,10 @@ use serde::Deserialize;
 
 use crate::{
     AppKey, ForgeError,
+    call::Call,
     purpose::Purpose,
     reply::{Reply, decode},
-    transport::{Call, Transport},
+    transport::Transport,
 };
 
 /// The least remaining life of a token that is given out. GitHub's tokens live an hour.

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 
 use crate::{
     Connection, ForgeError, HeldLease, RepositoryEntry, StepListener, TokenPermission,
+    call::Call,
     graphql::{AnswerWire, ProblemWire},
     lease::Leases,
     pages::all,
     permitted::GRAPHQL,
     purpose::Purpose,
     throttle::WriteTurn,
-    transport::Call,
     wait::wait,
     window::Window,
 };

@@ -30,13 +30,14 @@ use tokio::time::Instant;
 use crate::{
     Authentication, ForgeError, Rate,
     cache::{Cache, Cached},
+    call::Call,
     live_permitted::LiveList,
     purpose::Purpose,
     pushes::Pushes,
     rates::resource_of,
     reply::{Links, Reply, decode},
     throttle::WriteTurn,
-    transport::{Call, Calls, DOWNLOAD_MAX, Transport, unreachable},
+    transport::{Calls, DOWNLOAD_MAX, Transport, unreachable},
     wait::wait,
 };
 
@@ -194,6 +195,12 @@ impl Connection {
     /// How long the forge must not be called. `None` if it may be called now.
     pub fn closed_for(&self) -> Option<Duration> {
         self.transport.closed_for(resource_of(""))
+    }
+
+    /// How long the next poll waits. `None` if it may begin now.
+    pub fn polls_after(&self) -> Option<Duration> {
+        let wait = self.closed_for().unwrap_or_default().max(self.transport.wait_of_polls());
+        (!wait.is_zero()).then_some(wait)
     }
 
     /// The longest wait that is made in place.

@@ -14,9 +14,9 @@ use serde_json::json;
 use crate::{
     Forge, ForgeError, Issue,
     TokenPermission::{IssuesRead, IssuesWrite},
+    call::Call,
     issues::IssueWire,
     repository::encoded,
-    transport::Call,
 };
 
 /// The right to write the dashboard's text once. Only [`Dashboard::turn`] makes one.

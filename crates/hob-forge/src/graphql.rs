@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 
 use crate::{
     Connection, ForgeError,
+    call::Call,
     permitted::GRAPHQL,
     purpose::Purpose,
     reply::{Reply, decode, exhausted},
-    transport::Call,
     wait::wait,
 };
 

@@ -13,6 +13,7 @@ mod auto_merge;
 mod before_claim;
 mod branch_rules;
 mod cache;
+mod call;
 mod client;
 mod clock;
 mod comments;

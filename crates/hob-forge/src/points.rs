@@ -11,15 +11,18 @@ use std::{
 use http::Method;
 use tokio::time::Instant;
 
-use crate::{purpose::Share, window::Window};
+use crate::{call::Call, window::Window};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const OF_REST: u32 = 900;
 const OF_GRAPHQL: u32 = 2_000;
 const OF_A_WRITE: usize = 5;
 
-/// The points of the last minute. Reads wait for room and leave a fifth of it to writes, which are paced by themselves and
-/// must not wait longer than the lease that they were checked against.
+/// The part of the points that polls may use, in percent, before the next one waits: the rest is for work that goes on.
+const OF_POLLS: usize = 60;
+
+/// The points of the last minute. Reads wait for room and leave a fifth of it to reads that keep a lease and to writes, which are
+/// paced by themselves and must not wait longer than the lease that they were checked against.
 #[derive(Debug)]
 pub(super) struct Points {
     rest: Mutex<Window>,
@@ -38,20 +41,28 @@ impl Points {
     ///
     /// # Errors
     /// How long it has to wait; nothing is counted then.
-    pub(super) fn take(&self, method: &Method, path: &str, body: Option<&serde_json::Value>) -> Result<(), Duration> {
-        let is_graphql = path.ends_with("/graphql");
-        let is_write = match body.filter(|_| is_graphql) {
+    pub(super) fn take(&self, call: Call<'_>) -> Result<(), Duration> {
+        let is_graphql = call.path.ends_with("/graphql");
+        let is_write = match call.body.filter(|_| is_graphql) {
             Some(body) => body["query"].as_str().is_some_and(|query| query.trim_start().starts_with("mutation")),
-            None => *method != Method::GET,
+            None => *call.method != Method::GET,
         };
         let window = if is_graphql { &self.graphql } else { &self.rest };
         let (mut window, now) = (window.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
-        let wait = window.wait(now, Share::Common);
+        let wait = window.wait(now, call.purpose.share);
         if !is_write && !wait.is_zero() {
             return Err(wait);
         }
         (0..if is_write { OF_A_WRITE } else { 1 }).for_each(|_| window.count(now));
         Ok(())
+    }
+
+    /// How long the next poll waits.
+    pub(super) fn wait_of_polls(&self) -> Duration {
+        let wait = |window: &Mutex<Window>| {
+            window.lock().unwrap_or_else(PoisonError::into_inner).wait_below(OF_POLLS, Instant::now())
+        };
+        wait(&self.rest).max(wait(&self.graphql))
     }
 }
 
@@ -60,12 +71,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{TokenPermission::ContentsRead, purpose::Share};
 
     #[tokio::test(start_paused = true)]
     async fn reads_wait_for_room_and_writes_have_a_part_of_their_own() {
-        let points = Points::default();
-        let get = || points.take(&Method::GET, "/repos/a/b/issues", None);
-        let post = || points.take(&Method::POST, "/repos/a/b/issues", Some(&json!({})));
+        let (points, purpose) = (Points::default(), ContentsRead.to("look"));
+        let get = || points.take(Call::get("/repos/a/b/issues", purpose));
+        let post = || points.take(Call::write(&Method::POST, "/repos/a/b/issues", &json!({}), purpose));
         for _ in 0..100 {
             assert_eq!((get(), post()), (Ok(()), Ok(())));
         }
@@ -73,10 +85,14 @@ mod tests {
         let reads = (0..1_000).take_while(|_| get().is_ok()).count();
         assert_eq!(reads, 720 - 600);
         assert_eq!((get(), post()), (Err(Duration::from_secs(40)), Ok(())));
-        let graphql = |query: &str| points.take(&Method::POST, "/graphql", Some(&json!({ "query": query })));
+        assert_eq!(points.take(Call::get("/repos/a/b/git/ref/hob/issues/1", purpose.with(Share::Lease))), Ok(()));
+        let graphql =
+            |query: &str| points.take(Call::write(&Method::POST, "/graphql", &json!({ "query": query }), purpose));
         let queries = (0..3_000).take_while(|_| graphql("query { viewer { login } }").is_ok()).count();
         assert_eq!((queries, graphql("mutation { x }")), (1_600, Ok(())));
+        assert_eq!(points.wait_of_polls(), Duration::from_secs(60));
         tokio::time::advance(Duration::from_secs(40)).await;
+        assert_eq!(points.wait_of_polls(), Duration::from_secs(20));
         assert_eq!((get(), graphql("query { viewer { login } }").is_err()), (Ok(()), true));
     }
 }

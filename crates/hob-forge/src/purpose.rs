@@ -75,7 +75,7 @@ pub(super) struct Purpose<'a> {
     pub(super) what: &'a str,
     /// The permission that it needs. `None` if every token may make it.
     pub(super) needs: Option<TokenPermission>,
-    /// The share of the writes that it may use.
+    /// The share of the writes, and of the points of reads, that it may use.
     pub(super) share: Share,
     /// As how many writes it counts.
     pub(super) writes: usize,

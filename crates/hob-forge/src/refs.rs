@@ -301,7 +301,8 @@ pub(super) async fn delete_ref(forge: &Forge, name: &str, what: &str) -> Result<
 /// The commit of the ref `name` below the ledger's prefix. `None` if there is no such ref.
 pub(super) async fn read_ref(forge: &Forge, name: &str, what: &str) -> Result<Option<Sha>, ForgeError> {
     let path = forge.path(&format!("/git/ref/{REF_SPACE}{name}"));
-    match forge.get::<RefWire>(&path, ContentsRead.to(what)).await {
+    // It settles who has a lease.
+    match forge.get::<RefWire>(&path, ContentsRead.to(what).with(Share::Lease)).await {
         Ok(found) => Ok(Some(found.object.sha)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),

@@ -5,7 +5,7 @@
 use hob_domain::IssueNumber;
 use serde::Deserialize;
 
-use crate::{Forge, ForgeError, TokenPermission::IssuesRead, purpose::Purpose, reply::decode, transport::Call};
+use crate::{Forge, ForgeError, TokenPermission::IssuesRead, call::Call, purpose::Purpose, reply::decode};
 
 /// The media type for Markdown and HTML together.
 const FULL: &str = "application/vnd.github.full+json";

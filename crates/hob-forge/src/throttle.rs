@@ -13,7 +13,6 @@ use std::{
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use hob_config::ForgeSettings;
-use http::Method;
 use tokio::{
     sync::MutexGuard,
     time::{Instant, error::Elapsed, timeout_at},
@@ -21,6 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    call::Call,
     points::Points,
     purpose::Share,
     wait::{wait_for_points, wait_for_turn},
@@ -71,22 +71,21 @@ impl Throttle {
     ///
     /// # Errors
     /// The time that it would take, if that is longer; nothing is counted then.
-    pub(super) async fn points(
-        &self,
-        patience: Duration,
-        method: &Method,
-        path: &str,
-        body: Option<&serde_json::Value>,
-    ) -> Result<(), Duration> {
+    pub(super) async fn points(&self, patience: Duration, call: Call<'_>) -> Result<(), Duration> {
         let Some(points) = &self.points else { return Ok(()) };
         let ends = Instant::now() + patience;
-        while let Err(wait) = points.take(method, path, body) {
+        while let Err(wait) = points.take(call) {
             if wait > ends.saturating_duration_since(Instant::now()) {
                 return Err(wait);
             }
             wait_for_points(wait).await;
         }
         Ok(())
+    }
+
+    /// How long the next poll waits, so that reads of work that goes on find room.
+    pub(super) fn wait_of_polls(&self) -> Duration {
+        self.points.as_ref().map(Points::wait_of_polls).unwrap_or_default()
     }
 
     /// Waits for a turn to write, at most for `patience`. It counts as this many writes.

@@ -19,7 +19,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use hob_config::ForgeSettings;
 use hob_domain::{FailureClass, Timestamp};
 use hob_text::{KnownSecrets, value_without_tokens};
-use http::{HeaderValue, Method, header};
+use http::{HeaderValue, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use octocrab::Octocrab;
 use secrecy::{ExposeSecret, SecretString};
@@ -29,6 +29,7 @@ use tracing::Instrument;
 
 use crate::{
     ForgeError, Rate,
+    call::Call,
     clock::ForgeClock,
     live_permitted::LiveList,
     permitted::{GRAPHQL, is_permitted},
@@ -44,32 +45,6 @@ const BODY_MAX: usize = 16 << 20;
 
 /// The largest file of which the end is read, in bytes.
 pub(super) const DOWNLOAD_MAX: usize = 256 << 20;
-
-/// The media type of a call that names no other.
-pub(super) const JSON: &str = "application/vnd.github+json";
-
-/// A request to be sent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) method: &'a Method,
-    pub(super) path: &'a str,
-    pub(super) body: Option<&'a serde_json::Value>,
-    pub(super) etag: Option<&'a str>,
-    pub(super) accept: &'static str,
-    pub(super) purpose: Purpose<'a>,
-}
-
-impl<'a> Call<'a> {
-    /// An unconditional read.
-    pub(super) fn get(path: &'a str, purpose: Purpose<'a>) -> Self {
-        Self { method: &Method::GET, path, body: None, etag: None, accept: JSON, purpose }
-    }
-
-    /// A write.
-    pub(super) fn write(method: &'a Method, path: &'a str, body: &'a serde_json::Value, purpose: Purpose<'a>) -> Self {
-        Self { method, body: Some(body), ..Self::get(path, purpose) }
-    }
-}
 
 /// The path of requests to one forge, and what its answers said.
 #[derive(Debug)]
@@ -171,6 +146,11 @@ impl Transport {
         self.throttle.closed_to_all()
     }
 
+    /// How long the next poll waits, so that reads of work that goes on find room.
+    pub(super) fn wait_of_polls(&self) -> Duration {
+        self.throttle.wait_of_polls()
+    }
+
     /// Waits for a turn to write.
     ///
     /// # Errors
@@ -218,7 +198,7 @@ impl Transport {
         if !self.calls.permit(call) {
             return Err(ForgeError::NotPermitted { what: what.to_owned() });
         }
-        let points = self.throttle.points(self.settings.patience, call.method, call.path, call.body).await;
+        let points = self.throttle.points(self.settings.patience, call).await;
         points.map_err(|retry_after| ForgeError::Limited { what: what.to_owned(), retry_after })?;
         let body = call.body.map(|body| public(call.path, redaction.value(body)));
         let mut builder = http::request::Builder::new().method(call.method).uri(address(&self.base_path, call.path));

@@ -34,6 +34,11 @@ impl Window {
         self.until(most, now)
     }
 
+    /// How long until less than this part of it, in percent, is counted.
+    pub(super) fn wait_below(&self, percent: usize, now: Instant) -> Duration {
+        self.until((self.most * percent / 100).max(1), now)
+    }
+
     /// How long until `many` fit, or as many as ever fit, if that is less.
     pub(super) fn wait_for(&self, many: usize, now: Instant) -> Duration {
         self.until(self.most - many.clamp(1, self.most.max(1)) + 1, now)

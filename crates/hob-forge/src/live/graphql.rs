@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::{report::Outcome, run::Run, seen::NoAnswer};
 use crate::{
+    call::Call,
     live_permitted::{ASK_COMMENT, ASK_EDITS, ASK_ROLLUP, ASK_UNKNOWN},
     permitted::GRAPHQL,
     purpose::Purpose,
-    transport::Call,
 };
 
 /// Tries of a query.

@@ -3,7 +3,7 @@
 use secrecy::ExposeSecret;
 
 use super::{graphql, report::Outcome, run::Run, seen::Seen};
-use crate::{Authentication, purpose::Purpose, repository::encoded, transport::Call};
+use crate::{Authentication, call::Call, purpose::Purpose, repository::encoded};
 
 /// The kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

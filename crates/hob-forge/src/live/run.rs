@@ -12,7 +12,7 @@ use super::{
     report::{Found, Outcome},
     seen::{NoAnswer, Seen, Waited},
 };
-use crate::{Forge, purpose::Purpose, transport::Call};
+use crate::{Forge, call::Call, purpose::Purpose};
 
 /// How long to wait for a fresh object.
 const PATIENCE: Duration = Duration::from_secs(10);

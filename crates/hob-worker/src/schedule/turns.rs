@@ -23,7 +23,7 @@ impl Moment {
     /// The present moment.
     pub(super) fn new(connection: &Connection) -> Self {
         let now = Instant::now();
-        Self { now, opens: now + connection.closed_for().unwrap_or_default() }
+        Self { now, opens: now + connection.polls_after().unwrap_or_default() }
     }
 
     /// The moment to wake at, if `waiting` says that there is work which only the gate keeps back.
