@@ -43,7 +43,7 @@ pub(crate) fn run(tier: &str, hob: &Path, flags: &[&str]) -> Value {
         name => (Tier::named(name).unwrap_or_else(|| panic!("no tier `{name}`")), None),
     };
     let mut outside = Outside::new();
-    let limits = Limits { memory: 1 << 30, processes: 100, file: 1 << 30, disk: 1 << 30 };
+    let limits = Limits { memory: 1 << 30, processes: 100, file: 1 << 30, disk: 1 << 30, processors: 0 };
     let sandbox = Sandbox::new(tier, hob.canonicalize().unwrap(), limits);
     let plan = maker.into_iter().fold(sandbox, Sandbox::made_by).plan().writes(outside.work());
     let environment = [("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), outside.work().into())].into();

@@ -1,13 +1,14 @@
 //! `hob eval run PATH --check`: whether the tests of tasks can tell here what solves them, by each task's own solution and by doing nothing.
 
 use futures_util::{StreamExt, stream};
-use hob_eval::{Checked, Found, Unusable, check as check_task};
+use hob_eval::{Checked, Unusable, check as check_task};
 use hob_text::{clip, terminal};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     args::Shared,
+    eval_find::Wanted,
     eval_trial::{Bench, WHY_MAX, bench},
     exit::{Exit, fatal},
     json,
@@ -30,11 +31,12 @@ struct Report {
 pub(super) async fn check(
     setup: &Setup,
     shared: &Shared,
-    found: Found,
+    wanted: Wanted,
     jobs: usize,
     screen: Screen,
 ) -> anyhow::Result<()> {
-    let Bench { verifier, place } = bench(setup);
+    let Wanted { found, engine } = wanted;
+    let Bench { verifier, place } = bench(setup, engine);
     let cancel = CancellationToken::new();
     stop_on_signal(cancel.clone(), screen.clone());
     let unread = |Unusable { task, why }| Checked { task, solution: None, nothing: None, why: Some(why) };

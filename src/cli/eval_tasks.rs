@@ -14,8 +14,8 @@ use crate::cli::{
     eval_args::TasksArgs,
     eval_check,
     eval_compare::table,
-    eval_find::{found, usage},
-    eval_trial::{Entry, Evaluation, Tried, WHY_MAX},
+    eval_find::{Wanted, found, usage},
+    eval_trial::{By, Entry, Evaluation, Tried, WHY_MAX},
     exit::{Exit, fatal},
     json, output,
     progress::Verbosity,
@@ -50,7 +50,8 @@ struct Run<'a> {
 pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, screen: Screen) -> anyhow::Result<()> {
     setup.record = std::mem::take(&mut args.record).folder()?;
     let path = args.path.clone().unwrap_or_default();
-    let Found { tasks, mut unusable } = found(&path, &args)?;
+    let agent = agent(&setup, &args)?;
+    let Wanted { found, engine } = found(&path, &args, &setup, outsider(&setup, &args, &agent)).await?;
     if let Some(missing) = probe(Tier::Box).missing {
         return Err(fatal(
             Exit::Unhealthy,
@@ -59,9 +60,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     }
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     if args.check {
-        return eval_check::check(&setup, &shared, Found { tasks, unusable }, jobs, screen).await;
+        return eval_check::check(&setup, &shared, Wanted { found, engine }, jobs, screen).await;
     }
-    let agent = agent(&setup, &args)?;
+    let Found { tasks, mut unusable } = found;
     let model = match (args.baseline, args.recorded) {
         (Some(_), _) => None,
         (None, true) => Some("recorded".to_owned()),
@@ -78,7 +79,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     if !results.trials().is_empty() {
         output::note(format!("{} already in `{}`", count(results.trials().len(), "trial"), folder.display()));
     }
-    let evaluation = Evaluation::new(setup, &shared, &args, agent, screen)?;
+    let evaluation = Evaluation::new(setup, &shared, &args, By { agent, engine }, screen)?;
     let entries: Vec<Entry> = tasks.into_iter().map(Entry::new).collect();
     let run = Run { jobs, attempts: args.attempts, entries: &entries };
     let mut failed = Vec::new();
@@ -186,6 +187,17 @@ fn agent(setup: &Setup, args: &TasksArgs) -> anyhow::Result<String> {
         (Some(name), false, None) => Ok(name.clone()),
         (None, false, None) => Ok(setup.settings.agent.clone()),
     }
+}
+
+/// The agent, if it cannot work in the files of an image: its program is not there. The loop of Hob's own is in Hob's process, and only its
+/// commands run there.
+fn outsider<'a>(setup: &Setup, args: &TasksArgs, agent: &'a str) -> Option<&'a str> {
+    let is_one = match setup.settings.agents.get(agent).map(|own| own.backend) {
+        Some(BackendKind::Native | BackendKind::Recipe) => false,
+        Some(BackendKind::Command | BackendKind::Acp | BackendKind::Adapter(_)) => true,
+        None => agent != NATIVE,
+    };
+    (is_one && !args.check && args.baseline.is_none()).then_some(agent)
 }
 
 /// The model of an agent, as far as the settings say it.

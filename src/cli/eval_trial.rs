@@ -10,10 +10,11 @@ use hob_agent::{AgentBackend, AgentError, AgentParts, Approval, Executor, Regist
 use hob_config::child_environment;
 use hob_domain::{FailureClass, Outcome, RunReport, RunRequest};
 use hob_eval::{
-    Baseline, LimitKind, Place, Reach, Scratch, Task, Trial, Verdict, Verifier, fetches, try_baseline, unusable,
+    Baseline, Engine, EvalError, LimitKind, Place, Scratch, Task, Trial, Verdict, Verifier, fetches, try_baseline,
+    unusable,
 };
 use hob_process::Exit as ProcessExit;
-use hob_sandbox::{Network, Tier};
+use hob_sandbox::Tier;
 use hob_text::{clip, terminal};
 use hob_worker::sandbox_of_tier;
 use tokio::sync::{OnceCell, mpsc};
@@ -47,6 +48,12 @@ pub(super) struct Evaluation {
     pub(super) cancel: CancellationToken,
     pub(super) screen: Screen,
     pub(super) verbosity: Verbosity,
+}
+
+/// What works on the tasks, and what makes the images that some of them need.
+pub(super) struct By {
+    pub(super) agent: String,
+    pub(super) engine: Option<Engine>,
 }
 
 /// A trial that came to its end, with the data kept beside it.
@@ -95,27 +102,22 @@ pub(super) struct Bench {
 }
 
 /// The tests of tasks run in boxes; the folders of trials are below Hob's state.
-pub(super) fn bench(setup: &Setup) -> Bench {
+pub(super) fn bench(setup: &Setup, engine: Option<Engine>) -> Bench {
     let boxed = sandbox_of_tier(&setup.settings, Tier::Box, &setup.state_dir, launcher());
-    let verifier = Verifier::new(boxed, child_environment());
-    Bench { verifier, place: Place::new(&setup.state_dir.join("eval"), child_environment()) }
+    let place = Place::new(&setup.state_dir.join("eval"), child_environment(), engine);
+    Bench { verifier: Verifier::new(boxed), place }
 }
 
 impl Evaluation {
-    pub(super) fn new(
-        setup: Setup,
-        shared: &Shared,
-        args: &TasksArgs,
-        agent: String,
-        screen: Screen,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn new(setup: Setup, shared: &Shared, args: &TasksArgs, by: By, screen: Screen) -> anyhow::Result<Self> {
+        let agent = by.agent;
         let solver = match (args.baseline, args.recorded) {
             (Some(BaselineArg::Nothing), _) => Solver::Baseline(Baseline::Nothing),
             (Some(BaselineArg::Solution), _) => Solver::Baseline(Baseline::Solution),
             (None, true) => Solver::Recorded,
             (None, false) => Solver::Agent(backend(&setup, &agent, None)?),
         };
-        let Bench { verifier, place } = bench(&setup);
+        let Bench { verifier, place } = bench(&setup, by.engine);
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         Ok(Self {
@@ -133,8 +135,20 @@ impl Evaluation {
         })
     }
 
-    /// One attempt at a task: the agent, then the tests. Where it is doubtful whether they can run here, the task's own solution tells.
+    /// One attempt at a task. An image that cannot be made is a reason not to try it.
     pub(super) async fn attempt(&self, entry: &Entry, attempt: u32) -> anyhow::Result<Tried> {
+        let tried = self.attempted(entry, attempt).await;
+        if self.cancel.is_cancelled() {
+            anyhow::bail!("the evaluation was stopped");
+        }
+        tried.or_else(|error| match error.downcast_ref::<EvalError>() {
+            Some(EvalError::Engine { .. } | EvalError::Unfit(_)) => Ok(Tried::Unusable(error.to_string())),
+            Some(EvalError::File { .. } | EvalError::Process(_) | EvalError::Git { .. }) | None => Err(error),
+        })
+    }
+
+    /// The agent, then the tests. Where it is doubtful whether they can run here, the task's own solution tells.
+    async fn attempted(&self, entry: &Entry, attempt: u32) -> anyhow::Result<Tried> {
         if self.cancel.is_cancelled() {
             anyhow::bail!("the evaluation was stopped");
         }
@@ -209,10 +223,10 @@ impl Evaluation {
         backend: &dyn AgentBackend,
         attempt: u32,
     ) -> anyhow::Result<(Ended, Option<String>)> {
-        let scratch = self.place.make(task).await?;
+        let scratch = self.place.make(task, &self.cancel).await?;
         let request = self.request(task, &scratch)?;
         let began = Instant::now();
-        let RunReport { outcome, spend } = self.agent_run(task, backend, &request).await?;
+        let RunReport { outcome, spend } = self.agent_run(task, backend, &request, &scratch).await?;
         let seconds = seconds(began);
         if let Some(why) = no_answer(&outcome) {
             anyhow::bail!("{why}");
@@ -248,7 +262,7 @@ impl Evaluation {
         let text = format!(
             "{}\n\nWhere the task says `{}`, it means the folder that you work in.\n",
             task.instruction.trim(),
-            task.workdir.display()
+            scratch.workdir().display()
         );
         alone::request(
             settings,
@@ -261,15 +275,12 @@ impl Evaluation {
         task: &Task,
         backend: &dyn AgentBackend,
         request: &RunRequest,
+        scratch: &Scratch,
     ) -> Result<RunReport, AgentError> {
         let sandbox = sandbox_of(&self.setup.settings, &self.setup.state_dir).await;
-        let sandbox = sandbox.showing(task.workdir.clone(), request.folder.clone());
-        let sandbox = match task.reach {
-            Reach::OfSettings => sandbox,
-            Reach::Nothing => sandbox.with_network(Network::None),
-        };
+        let sandbox = scratch.sandbox(sandbox, task.reach);
         let (sender, mut progress) = mpsc::channel(256);
-        let context = RunContext::new(self.cancel.child_token(), sender, task.variables(&child_environment()), sandbox);
+        let context = RunContext::new(self.cancel.child_token(), sender, scratch.environment().clone(), sandbox);
         let context = context.asking(self.approval.clone());
         let run = async {
             let report = self.executor.run(&self.agent, backend, request, &context).await;

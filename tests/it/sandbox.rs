@@ -22,6 +22,7 @@ mod groups;
 mod needs;
 mod prisoner;
 mod renames;
+mod rooted;
 mod way_out;
 
 /// A tier, and the maker of its boxes.

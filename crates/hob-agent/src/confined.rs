@@ -15,6 +15,9 @@ use crate::{
     home::Home,
 };
 
+/// The home of a child that is root of the files it has.
+const HOME_OF_ROOT: &str = "/root";
+
 /// Both, for all children that work in one folder.
 #[derive(Debug, Clone)]
 pub struct Confined {
@@ -117,7 +120,9 @@ impl Confined {
     /// The same with this home.
     pub(crate) fn at(mut self, home: &Home) -> Self {
         without_system_git(&mut self.environment);
-        self.environment.insert("HOME".into(), home.path().into());
+        // In the files of another system, programs find what is theirs in the home that is there.
+        let of_root = self.plan.root().map(|_| Path::new(HOME_OF_ROOT));
+        self.environment.insert("HOME".into(), of_root.unwrap_or(home.path()).into());
         self.environment.insert("TMPDIR".into(), home.temporary().into());
         Self { plan: self.plan.writes(home.path()), ..self }
     }

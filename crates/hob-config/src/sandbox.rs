@@ -74,7 +74,7 @@ impl SandboxSettings {
     pub fn limits(&self) -> Limits {
         // One file that fills a quarter of a large disk is a mistake; of a small one, the limit of the disk says what is wrong.
         let file = if self.disk == 0 { 0 } else { (self.disk / 4).max(1 << 30) };
-        Limits { memory: self.memory, processes: self.processes, file, disk: self.disk }
+        Limits { memory: self.memory, processes: self.processes, file, disk: self.disk, processors: 0 }
     }
 
     /// The network that a child gets.

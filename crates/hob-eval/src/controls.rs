@@ -9,7 +9,13 @@ use hob_process::Environment;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EvalError, Scratch, Task, Verdict, Verifier, signs, task::TestsKind};
+use crate::{
+    Engine, EvalError, Scratch, Task, Verdict, Verifier,
+    image_root::ImageRoot,
+    place::{OwnPlace, remove_left},
+    signs,
+    task::{Files, TestsKind},
+};
 
 /// Characters of an output's end that a sentence quotes.
 const TAIL: usize = 200;
@@ -36,25 +42,35 @@ pub struct Checked {
     pub why: Option<String>,
 }
 
-/// Where folders of trials are made, and with which variables.
+/// Where folders of trials are made, with which variables, and by what images are.
 #[derive(Debug, Clone)]
 pub struct Place {
     state: std::path::PathBuf,
     environment: Environment,
+    engine: Option<Engine>,
 }
 
 impl Place {
-    /// Below the folder `state`.
-    pub fn new(state: &Path, environment: Environment) -> Self {
-        Self { state: state.to_owned(), environment }
+    /// Below the folder `state`, from which what a killed Hob left is removed.
+    pub fn new(state: &Path, environment: Environment, engine: Option<Engine>) -> Self {
+        remove_left(state);
+        Self { state: state.to_owned(), environment, engine }
     }
 
     /// Makes what the agent of `task` begins with.
     ///
     /// # Errors
-    /// [`EvalError`] when a file cannot be copied or a commit is not there.
-    pub async fn make(&self, task: &Task) -> Result<Scratch, EvalError> {
-        Scratch::make(task, &self.state, &self.environment).await
+    /// [`EvalError`] when a file cannot be copied, a commit is not there, or an image cannot be made.
+    pub async fn make(&self, task: &Task, cancel: &CancellationToken) -> Result<Scratch, EvalError> {
+        let place = OwnPlace::make(&self.state)?;
+        let image = match (&task.files, &self.engine) {
+            (Files::Image(wanted), Some(engine)) => {
+                Some(ImageRoot::make(engine, &task.name, wanted, &place, cancel).await?)
+            }
+            (Files::Image(wanted), None) => return Err(EvalError::Unfit(wanted.why.clone())),
+            (Files::Copied(_) | Files::Commit { .. }, _) => None,
+        };
+        Scratch::make(task, place, image, &self.environment).await
     }
 }
 
@@ -69,7 +85,7 @@ pub async fn try_baseline(
     place: &Place,
     cancel: &CancellationToken,
 ) -> Result<Option<(Scratch, Verdict)>, EvalError> {
-    let scratch = place.make(task).await?;
+    let scratch = place.make(task, cancel).await?;
     if baseline == Baseline::Solution && !verifier.solve(task, &scratch, cancel).await? {
         return Ok(None);
     }

@@ -1,4 +1,5 @@
-//! What a Dockerfile says of the folder that an agent begins with: its place, and what is copied there. Nothing is built.
+//! What a Dockerfile says of the folder that an agent begins with: its place, and what is copied there. Nothing is built; what cannot be had
+//! without that is told.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +18,7 @@ pub(crate) struct Copied {
 }
 
 /// What is known of an image without building it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Image {
     /// `WORKDIR`.
     pub(crate) workdir: PathBuf,
@@ -34,8 +35,6 @@ pub(crate) struct Image {
 pub(crate) enum NeedsContainer {
     #[error("its Dockerfile names no `WORKDIR`")]
     NoWorkdir,
-    #[error("its Dockerfile has an `ENTRYPOINT`, which is not started here")]
-    Entrypoint,
     #[error("its Dockerfile copies to `{}`, outside `{}`", to.display(), workdir.display())]
     Outside { to: PathBuf, workdir: PathBuf },
     #[error("its Dockerfile has `COPY {line}`: {why}")]
@@ -75,7 +74,6 @@ pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
                 environment.extend(set.collect::<Vec<_>>());
             }
             "RUN" if runs.is_none() => runs = Some(rest.to_owned()),
-            "ENTRYPOINT" => return Err(NeedsContainer::Entrypoint),
             _other => {}
         }
     }
@@ -88,6 +86,17 @@ pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
     };
     let copies = copies.into_iter().map(below).collect::<Result<_, _>>()?;
     Ok(Image { workdir, copies, environment, runs })
+}
+
+/// Whether the image starts a program of its own, of which a command is only an argument.
+pub(crate) fn has_entrypoint(text: &str) -> bool {
+    let words =
+        lines(text).into_iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase());
+    words.fold(false, |found, word| match word.as_str() {
+        "FROM" => false,
+        "ENTRYPOINT" => true,
+        _other => found,
+    })
 }
 
 /// The instructions, a line each, without comments.
@@ -232,6 +241,12 @@ mod tests {
     }
 
     #[test]
+    fn an_entry_point_of_the_last_stage_is_found() {
+        assert!(has_entrypoint("FROM a\nCOPY --from=b /x .\nentrypoint [\"x\"]\n"));
+        assert!(!has_entrypoint("FROM a\nENTRYPOINT x\nFROM b\nRUN ENTRYPOINT\n"));
+    }
+
+    #[test]
     fn what_needs_a_container_is_named() {
         for (text, why) in [
             ("FROM a\nCOPY . .\n", "names no `WORKDIR`"),
@@ -241,7 +256,6 @@ mod tests {
             ("FROM a\nWORKDIR /app\nADD https://x.test/y .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY *.c .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY x\n", "names no place"),
-            ("FROM a\nWORKDIR /app\nENTRYPOINT [\"x\"]\n", "`ENTRYPOINT`"),
             ("FROM a\nWORKDIR /app\nCOPY x /app/../../etc/y\n", "outside `/app`"),
         ] {
             let said = read(text).unwrap_err().to_string();

@@ -28,6 +28,16 @@ pub enum EvalError {
         /// What it said.
         said: String,
     },
+    /// podman or docker did not do what it should.
+    #[error("`{program} {command}` failed: {said}")]
+    Engine {
+        /// The program.
+        program: &'static str,
+        /// Its subcommand.
+        command: String,
+        /// What it said.
+        said: String,
+    },
     /// What is there is not what it should be; the sentence says what to do.
     #[error("{0}")]
     Unfit(String),

@@ -1,6 +1,6 @@
 //! A task in Harbor's format: `task.toml`, `instruction.md`, `environment/` and `tests/`.
 //!
-//! It is read as version 0.26 of the package `harbor` reads it. What cannot be done here, without a container, is a reason not to try the task.
+//! It is read as version 0.26 of the package `harbor` reads it. What cannot be done here is a reason not to try the task.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::{
-    dockerfile::{self, Copied, Image, NeedsContainer},
+    dockerfile::{self, Copied, Image},
+    engine::{Source, Wanted},
     harbor_fields::{EnvironmentTable, Refused, TaskFile},
     task::{Files, Solution, Task, Tests, TestsKind},
     text::{NoText, is_plain, text},
@@ -18,6 +19,8 @@ use crate::{
 
 /// What tests may take where the task says nothing, as in Harbor.
 const TESTS_TIME: f64 = 600.0;
+/// What a build may take where the task says nothing, as in Harbor.
+const BUILD_TIME: f64 = 600.0;
 /// The folder of tasks whose environment is empty.
 const WORKDIR: &str = "/app";
 
@@ -42,10 +45,8 @@ pub(crate) enum NotHere {
     Refused(#[from] Refused),
     #[error("it has `{0}`, which is not done here")]
     Has(&'static str),
-    #[error(transparent)]
-    Dockerfile(#[from] NeedsContainer),
-    #[error("its image is built with `{0}`, which is not done here: `--assume-built` takes this machine for it")]
-    Built(String),
+    #[error("its Dockerfile has an `ENTRYPOINT`, which is not started here")]
+    Entrypoint,
     #[error("`environment/{}`: {source}", path.display())]
     Copied { path: PathBuf, source: io::Error },
     #[error("`environment/{}` is neither a file nor a folder", .0.display())]
@@ -71,13 +72,13 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
         return Err(NotHere::NoInstruction);
     }
     let context = folder.join("environment");
-    let image = image(&context, &file.environment, assume_built)?;
-    let copies = image.copies.into_iter().map(|copied| copy(&context, copied)).collect::<Result<_, _>>()?;
+    let (files, image) = beginning(&context, &file.environment, assume_built)?;
     let tests = folder.join("tests");
     if !tests.join("test.sh").is_file() {
         return Err(NotHere::NoTests);
     }
     let recording = Some(folder.join("recording.json")).filter(|file| file.is_file());
+    let limits = file.environment.limits()?;
     let (reach, tests_reach) = (file.agent_reach()?, file.tests_reach()?);
     let environment: BTreeMap<String, String> =
         image.environment.into_iter().chain(resolved(file.environment.env)?).collect();
@@ -92,10 +93,11 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
     Ok(Task {
         name: name.to_owned(),
         instruction,
+        limits,
         workdir: file.environment.workdir.unwrap_or(image.workdir),
         time: file.agent.timeout_sec.map(seconds).transpose()?,
         recording,
-        files: Files::Copied(copies),
+        files,
         tests: Tests {
             kind: TestsKind::Folder(tests),
             time: seconds(file.verifier.timeout_sec.unwrap_or(TESTS_TIME))?,
@@ -140,35 +142,50 @@ fn steers(name: &str) -> bool {
     name == "HOME" || name.starts_with("HOB_") || ends.iter().any(|end| name.ends_with(end))
 }
 
-fn image(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result<Image, NotHere> {
-    let has = |name: &str| context.join(name).is_file();
-    let image = match has("Dockerfile") {
-        true => dockerfile::read(&text(&context.join("Dockerfile"))?)?,
-        false => Image {
-            workdir: WORKDIR.into(),
-            copies: Vec::new(),
-            environment: BTreeMap::new(),
-            runs: table.docker_image.clone().map(|image| format!("the image {image}")),
-        },
-    };
-    match &image.runs {
-        Some(line) if !assume_built => {
-            Err(NotHere::Built(line.split_whitespace().take(6).collect::<Vec<_>>().join(" ")))
+/// What the agent begins with, and what is known of the image without building it: its files are copied if that makes all of them, or if
+/// this machine is taken for the rest.
+fn beginning(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Result<(Files, Image), NotHere> {
+    let nothing = || Image { workdir: WORKDIR.into(), ..Image::default() };
+    let dockerfile = context.join("Dockerfile");
+    let read = match dockerfile.is_file() {
+        true => {
+            let text = text(&dockerfile)?;
+            if dockerfile::has_entrypoint(&text) {
+                return Err(NotHere::Entrypoint);
+            }
+            dockerfile::read(&text)
         }
-        Some(_) | None => Ok(image),
-    }
+        false => Ok(Image { runs: table.docker_image.clone().map(|image| format!("the image {image}")), ..nothing() }),
+    };
+    let why = match read {
+        Err(why) => why.to_string(),
+        Ok(Image { runs: Some(line), .. }) if !assume_built => {
+            let line = line.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
+            format!("its image is built with `{line}`")
+        }
+        Ok(image) => {
+            let copies = image.copies.iter().map(|copied| copy(context, copied)).collect::<Result<_, _>>()?;
+            return Ok((Files::Copied(copies), image));
+        }
+    };
+    let source = match &table.docker_image {
+        Some(name) => Source::Pulled(name.clone()),
+        None => Source::Built(context.to_owned()),
+    };
+    let time = seconds(table.build_timeout_sec.unwrap_or(BUILD_TIME))?;
+    Ok((Files::Image(Wanted { source, time, why, workdir: table.workdir.clone() }), nothing()))
 }
 
 /// A copy as it is made: a folder's contents, or a file to its own place.
-fn copy(context: &Path, copied: Copied) -> Result<(PathBuf, PathBuf), NotHere> {
+fn copy(context: &Path, copied: &Copied) -> Result<(PathBuf, PathBuf), NotHere> {
     let Copied { from, to, into } = copied;
-    let source = context.join(&from);
+    let source = context.join(from);
     let kind = source.symlink_metadata().map_err(|source| NotHere::Copied { path: from.clone(), source })?;
     if !kind.is_dir() && !kind.is_file() {
-        return Err(NotHere::Special(from));
+        return Err(NotHere::Special(from.clone()));
     }
-    let by_name = into && kind.is_file();
-    let to = if by_name { to.join(from.file_name().unwrap_or_default()) } else { to };
+    let by_name = *into && kind.is_file();
+    let to = if by_name { to.join(from.file_name().unwrap_or_default()) } else { to.clone() };
     Ok((source, to))
 }
 

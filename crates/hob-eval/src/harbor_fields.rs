@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
+use hob_sandbox::Limits;
 use serde::Deserialize;
 use toml::Value;
 
@@ -58,17 +59,14 @@ pub(crate) struct VerifierTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct EnvironmentTable {
-    #[serde(rename = "build_timeout_sec")]
-    _build_timeout_sec: Option<f64>,
+    pub(crate) build_timeout_sec: Option<f64>,
     pub(crate) docker_image: Option<String>,
     os: Option<String>,
     cpus: Option<f64>,
     memory_mb: Option<u64>,
     memory: Option<String>,
-    #[serde(rename = "storage_mb")]
-    _storage_mb: Option<u64>,
-    #[serde(rename = "storage")]
-    _storage: Option<String>,
+    storage_mb: Option<u64>,
+    storage: Option<String>,
     gpus: Option<u32>,
     gpu_types: Option<Vec<Value>>,
     tpu: Option<Value>,
@@ -176,6 +174,7 @@ impl EnvironmentTable {
     fn obeyable(&self) -> Result<(), Refused> {
         let is_linux = self.os.as_deref().is_none_or(|os| os.eq_ignore_ascii_case("linux"));
         let is_relative = self.workdir.as_ref().is_some_and(|path| !path.is_absolute());
+        let is_flag = self.docker_image.as_ref().is_some_and(|name| name.starts_with('-'));
         let reasons = [
             (!is_linux, "environment.os", "this is Linux"),
             (self.gpus.is_some_and(|gpus| gpus > 0), "environment.gpus", "no GPU is given to a task here"),
@@ -189,18 +188,35 @@ impl EnvironmentTable {
             (self.skills_dir.is_some(), "environment.skills_dir", "skills of an image are not given to an agent here"),
             (self.healthcheck.is_some(), "environment.healthcheck", "services of an image are not started here"),
             (is_relative, "environment.workdir", "it must be an absolute path"),
+            (is_flag, "environment.docker_image", "it must be a name"),
         ];
         first_of(&reasons)?;
         let has = std::thread::available_parallelism().map_or(1, usize::from);
         if self.cpus.is_some_and(|cpus| cpus > has as f64) {
             return Err(refused("environment.cpus", format!("this machine has {has}")));
         }
-        let memory =
-            self.memory.as_deref().map_or(Ok(self.memory_mb), |given| megabytes("environment.memory", given))?;
-        match memory.zip(memory_of_machine()).filter(|(wanted, has)| wanted > has) {
+        self.storage()?;
+        match self.memory()?.zip(memory_of_machine()).filter(|(wanted, has)| wanted > has) {
             Some((_, has)) => Err(refused("environment.memory_mb", format!("this machine has {has} MB"))),
             None => Ok(()),
         }
+    }
+
+    /// Megabytes of memory.
+    fn memory(&self) -> Result<Option<u64>, Refused> {
+        self.memory.as_deref().map_or(Ok(self.memory_mb), |given| megabytes("environment.memory", given))
+    }
+
+    /// Megabytes that may be written.
+    fn storage(&self) -> Result<Option<u64>, Refused> {
+        self.storage.as_deref().map_or(Ok(self.storage_mb), |given| megabytes("environment.storage", given))
+    }
+
+    /// What its container would be held to; a part of a processor counts as one.
+    pub(crate) fn limits(&self) -> Result<Limits, Refused> {
+        let bytes = |megabytes: Option<u64>| megabytes.map_or(0, |megabytes| megabytes.saturating_mul(1 << 20));
+        let processors = self.cpus.map_or(0, |cpus| cpus.ceil() as u64);
+        Ok(Limits { memory: bytes(self.memory()?), disk: bytes(self.storage()?), processors, ..Limits::default() })
     }
 
     fn reach(&self) -> Result<Reach, Refused> {
@@ -284,9 +300,11 @@ mod tests {
             ("[environment]\nskills_dir = \"/s\"", "environment.skills_dir"),
             ("[environment.healthcheck]\ncommand = \"x\"", "environment.healthcheck"),
             ("[environment]\nworkdir = \"app\"", "environment.workdir"),
+            ("[environment]\ndocker_image = \"--privileged\"", "environment.docker_image"),
             ("[environment]\ncpus = 100000", "environment.cpus"),
             ("[environment]\nmemory_mb = 1000000000", "environment.memory_mb"),
             ("[environment]\nmemory = \"much\"", "environment.memory"),
+            ("[environment]\nstorage = \"2T\"", "environment.storage"),
             ("[environment]\nnetwork_mode = \"allowlist\"", "environment.network_mode"),
             ("[environment]\nallowed_hosts = [\"a.test\"]", "environment.allowed_hosts"),
             ("[environment]\ntimeout_secs = 1", "timeout_secs"),
@@ -294,6 +312,14 @@ mod tests {
         ] {
             assert!(said(text).contains(&format!("`{field}`")), "{text}: {}", said(text));
         }
+    }
+
+    #[test]
+    fn memory_storage_and_processors_are_limits() {
+        let limits = |text: &str| toml::from_str::<TaskFile>(text).unwrap().environment.limits().unwrap();
+        let all = Limits { memory: 2 << 30, disk: 3 << 20, processors: 2, ..Limits::default() };
+        assert_eq!(limits("[environment]\nmemory = \"2G\"\nstorage_mb = 3\ncpus = 1.5"), all);
+        assert_eq!(limits(""), Limits::default());
     }
 
     #[test]

@@ -6,18 +6,22 @@
 //!   [`Score`] and [`Comparison`] say what came of it.
 //! - Guarantees: an agent in a sandbox cannot read the tests; git is never run in a git directory that an agent can write; a link in a
 //!   task leads nowhere outside it; no code of an agent decides whether a task counts.
-//! - Caveats: a container image is not built. What a Dockerfile copies is copied; its `RUN` lines are not run.
+//! - Caveats: no container is started. Where an image is needed, podman or docker makes it, and its files are the root of a box: there is
+//!   one user, no `ENTRYPOINT` runs, and no process of an agent is left for the tests.
 
 mod controls;
 mod dockerfile;
+mod engine;
 mod error;
 mod find;
 mod git;
 mod harbor;
 mod harbor_fields;
+mod image_root;
 mod named_tests;
 mod pass_at;
 mod patched_tests;
+mod place;
 mod rate;
 mod results;
 mod score;
@@ -30,6 +34,7 @@ mod trial;
 mod verifier;
 
 pub use controls::{Baseline, Checked, Place, check, fetches, try_baseline, unusable};
+pub use engine::Engine;
 pub use error::EvalError;
 pub use find::find_tasks;
 pub use pass_at::PassAt;

@@ -1,4 +1,4 @@
-//! The folder of one trial, and the patch that the agent made of it.
+//! The folder of one trial, the files of its image if it has one, and the patch that the agent made of the folder.
 
 use std::{
     fs,
@@ -6,9 +6,15 @@ use std::{
 };
 
 use hob_process::{Environment, copy_tree};
-use tempfile::TempDir;
+use hob_sandbox::{Limits, Network, Sandbox};
 
-use crate::{EvalError, Task, git::Git, task::Files};
+use crate::{
+    EvalError, Task,
+    git::Git,
+    image_root::ImageRoot,
+    place::OwnPlace,
+    task::{Files, Reach},
+};
 
 /// What programs leave behind and a change has no need of: byte code, caches, and what compilers write.
 const LEFT_BEHIND: [&str; 18] = [
@@ -35,26 +41,36 @@ const LEFT_BEHIND: [&str; 18] = [
 /// The folders of one trial; they are removed with this.
 #[derive(Debug)]
 pub struct Scratch {
-    place: TempDir,
+    place: OwnPlace,
     pub(crate) git: Git,
+    /// What takes the place of this machine's files; `None` if the task needs no image.
+    image: Option<ImageRoot>,
+    workdir: PathBuf,
+    environment: Environment,
+    limits: Limits,
 }
 
 impl Scratch {
-    /// Makes what the agent of `task` begins with, below `state`.
-    ///
-    /// # Errors
-    /// [`EvalError`] when a file cannot be copied or a commit is not there.
-    pub async fn make(task: &Task, state: &Path, environment: &Environment) -> Result<Self, EvalError> {
-        fs::create_dir_all(state).map_err(EvalError::at("make", state))?;
-        let place =
-            tempfile::Builder::new().prefix("eval-").tempdir_in(state).map_err(EvalError::at("write in", state))?;
-        let scratch = Self { place, git: Git::new(environment) };
+    /// Makes what the agent of `task` begins with, in `place`; `image` has the files of its image.
+    pub(crate) async fn make(
+        task: &Task,
+        place: OwnPlace,
+        image: Option<ImageRoot>,
+        environment: &Environment,
+    ) -> Result<Self, EvalError> {
+        let (workdir, variables) = match &image {
+            Some(image) => (image.workdir.clone(), image.variables(&task.environment)),
+            None => (task.workdir.clone(), task.variables(environment)),
+        };
+        let (git, limits) = (Git::new(environment), task.limits);
+        let scratch = Self { place, git, image, workdir, environment: variables, limits };
         let folder = scratch.folder();
         for made in [&folder, &scratch.logs()] {
             fs::create_dir_all(made).map_err(EvalError::at("make", made))?;
         }
         match &task.files {
             Files::Copied(copies) => copies.iter().try_for_each(|(from, to)| copy(from, &folder.join(to)))?,
+            Files::Image(_) => {}
             Files::Commit { repository, commit } => {
                 scratch.git.check_out(repository, commit, &folder, &scratch.place.path().join("index")).await?
             }
@@ -66,9 +82,37 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// The folder's path for the tests, and for an agent in a box.
+    pub fn workdir(&self) -> &Path {
+        &self.workdir
+    }
+
+    /// The environment of a child that works in it: that of this machine or of the image, and the task's variables.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Whether it has the files of an image.
+    pub(crate) fn has_image(&self) -> bool {
+        self.image.is_some()
+    }
+
+    /// What a child may reach that works in it: the task's limits and network, the folder in its place, and the image's files.
+    pub fn sandbox(&self, sandbox: Sandbox, reach: Reach) -> Sandbox {
+        let sandbox = match reach {
+            Reach::OfSettings => sandbox,
+            Reach::Nothing => sandbox.with_network(Network::None),
+        };
+        let sandbox = sandbox.at_most(self.limits).showing(self.workdir.clone(), self.folder());
+        match &self.image {
+            Some(image) => sandbox.rooted(image.root.clone()),
+            None => sandbox,
+        }
+    }
+
     /// The agent's folder.
     pub fn folder(&self) -> PathBuf {
-        self.place.path().join("work")
+        self.place.work()
     }
 
     /// Where tests write what they found.
@@ -173,7 +217,8 @@ mod tests {
         }
         let found = find_tasks(&place.path().join("task"), false, &SweBenchParts::default()).unwrap();
         let environment = Environment::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
-        let scratch = Scratch::make(&found.tasks[0], &place.path().join("state"), &environment).await.unwrap();
+        let at = OwnPlace::make(&place.path().join("state")).unwrap();
+        let scratch = Scratch::make(&found.tasks[0], at, None, &environment).await.unwrap();
         let folder = scratch.folder();
         let left =
             ["pkg/__pycache__/a.cpython-311.pyc", "b.pyc", ".pytest_cache/x", "run.log", "target/debug/a", "m.o"];

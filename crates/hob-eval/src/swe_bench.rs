@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use hob_sandbox::Limits;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
@@ -156,6 +157,7 @@ fn task(instance: Instance, repositories: &Path, command: &str, time: Duration) 
     Ok(Task {
         name: instance_id,
         instruction: problem_statement,
+        limits: Limits::default(),
         workdir: WORKDIR.into(),
         time: None,
         recording: None,

@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, ffi::OsStr, path::PathBuf, time::Duration};
 
 use hob_process::Environment;
+use hob_sandbox::Limits;
 use serde::Serialize;
 
-use crate::named_tests::NamedTests;
+use crate::{engine::Wanted, named_tests::NamedTests};
 
 /// A task of either format.
 #[derive(Debug, Clone)]
@@ -14,8 +15,8 @@ pub struct Task {
     pub name: String,
     /// What is wanted, for the agent.
     pub instruction: String,
-    /// The folder's path for the tests, and for an agent in a box.
-    pub workdir: PathBuf,
+    /// The folder's path for the tests, and for an agent in a box, unless its image has another.
+    pub(crate) workdir: PathBuf,
     /// The time that the agent has by the task; none: it names none.
     pub time: Option<Duration>,
     /// Replies that solve it, for a model that plays them; none: the task has none.
@@ -26,6 +27,8 @@ pub struct Task {
     pub(crate) tests: Tests,
     /// Variables that its container would have; `$PATH` in one of them is this machine's.
     pub(crate) environment: BTreeMap<String, String>,
+    /// What its container would be held to.
+    pub(crate) limits: Limits,
     /// What the agent may reach.
     pub reach: Reach,
     /// Its solution; `None` if it has none.
@@ -51,8 +54,16 @@ pub(crate) enum Solution {
 }
 
 impl Task {
+    /// Why it needs the image that podman or docker would make; `None` if it does not.
+    pub fn needs_image(&self) -> Option<&str> {
+        match &self.files {
+            Files::Image(wanted) => Some(&wanted.why),
+            Files::Copied(_) | Files::Commit { .. } => None,
+        }
+    }
+
     /// The environment of a child that works on it: `machine`, and the variables that the task's container would have.
-    pub fn variables(&self, machine: &Environment) -> Environment {
+    pub(crate) fn variables(&self, machine: &Environment) -> Environment {
         let mut all = machine.clone();
         let path = machine.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         for (name, value) in &self.environment {
@@ -75,6 +86,8 @@ impl Task {
 pub(crate) enum Files {
     /// Copies, in order: from a file or folder, to a path below the agent's folder.
     Copied(Vec<(PathBuf, PathBuf)>),
+    /// The files of an image.
+    Image(Wanted),
     /// The tree of a commit.
     Commit { repository: PathBuf, commit: String },
 }
@@ -131,4 +144,16 @@ pub struct Found {
     pub tasks: Vec<Task>,
     /// Those that cannot be tried.
     pub unusable: Vec<Unusable>,
+}
+
+impl Found {
+    /// Leaves out the tasks for which there is a reason not to try them.
+    pub fn leave_out(&mut self, why_not: impl Fn(&Task) -> Option<String>) {
+        for task in std::mem::take(&mut self.tasks) {
+            match why_not(&task) {
+                None => self.tasks.push(task),
+                Some(why) => self.unusable.push(Unusable { task: task.name, why }),
+            }
+        }
+    }
 }

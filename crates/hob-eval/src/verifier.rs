@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-use hob_process::{Environment, Exit, Program};
-use hob_sandbox::{Network, Sandbox};
+use hob_process::{Exit, ProcessError, Program, has_program};
+use hob_sandbox::{REFUSED, Sandbox};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -34,7 +34,6 @@ const TAG: &str = "HOB_EVAL";
 #[derive(Debug, Clone)]
 pub struct Verifier {
     sandbox: Sandbox,
-    environment: Environment,
 }
 
 /// What the tests say.
@@ -73,6 +72,11 @@ impl Verdict {
         })
     }
 
+    /// Of tests that could not be started.
+    fn unstarted(why: String) -> Self {
+        Self { reward: None, exit: Exit::Code(REFUSED.into()), output: why, complaint: None, names_none: false }
+    }
+
     /// Without a reward, if there is something wrong.
     fn unless(self, complaint: Option<String>) -> Self {
         let reward = if complaint.is_some() { Some(0.0) } else { self.reward };
@@ -82,8 +86,8 @@ impl Verdict {
 
 impl Verifier {
     /// Tests run in `sandbox`, whose children are in boxes.
-    pub fn new(sandbox: Sandbox, environment: Environment) -> Self {
-        Self { sandbox, environment }
+    pub fn new(sandbox: Sandbox) -> Self {
+        Self { sandbox }
     }
 
     /// Runs the tests of `task` on what the agent left in `scratch`.
@@ -109,7 +113,15 @@ impl Verifier {
         fs::create_dir_all(&verifier).map_err(EvalError::at("make", &verifier))?;
         let (variables, reach) = (&task.tests.environment, task.tests.reach);
         let script = Script { shown: ("/tests", &tests), file: "test.sh", variables, reach };
-        let ended = self.script(&script, task, scratch).deadline(task.tests.time).run(cancel).await?;
+        let ended = self.script(&script, scratch).deadline(task.tests.time).run(cancel).await;
+        let ended = match ended {
+            // An agent that was root of its files can leave them so that no box is made of them. That is no error of this machine's, or the
+            // task's own solution meets it, too.
+            Err(ProcessError::Sandbox { reason, .. }) if scratch.has_image() => {
+                return Ok(Verdict::unstarted(reason));
+            }
+            ended => ended?,
+        };
         let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
         let reward = match (&task.tests.kind, ended.exit) {
             (TestsKind::Patch(_), Exit::Code(code)) => Some(if code == 0 { 1.0 } else { 0.0 }),
@@ -140,7 +152,7 @@ impl Verifier {
             Some(Solution::Patch(patch)) => scratch.apply(patch).await.map(|()| true),
             Some(Solution::Folder(folder, variables)) => {
                 let script = Script { shown: ("/solution", folder), file: "solve.sh", variables, reach: task.reach };
-                let program = self.script(&script, task, scratch).env("DEBIAN_FRONTEND", "noninteractive");
+                let program = self.script(&script, scratch).env("DEBIAN_FRONTEND", "noninteractive");
                 // As with Harbor, its exit code says nothing: the tests do.
                 program.deadline(task.time.unwrap_or(SOLUTION_TIME)).run(cancel).await.map(drop)?;
                 Ok(true)
@@ -149,20 +161,20 @@ impl Verifier {
     }
 
     /// A script in a box: the folder of the trial at its place, the script's folder at its own, and `/logs`.
-    fn script(&self, script: &Script<'_>, task: &Task, scratch: &Scratch) -> Program {
+    fn script(&self, script: &Script<'_>, scratch: &Scratch) -> Program {
         let (folder, logs) = (scratch.folder(), scratch.logs());
         let Script { shown: (at, from), file, variables, reach } = script;
-        let sandbox = match reach {
-            Reach::OfSettings => self.sandbox.clone(),
-            Reach::Nothing => self.sandbox.clone().with_network(Network::None),
-        };
-        let sandbox =
-            sandbox.showing(task.workdir.clone(), folder.clone()).showing(PathBuf::from("/logs"), logs.clone());
+        let sandbox = scratch.sandbox(self.sandbox.clone(), *reach).showing(PathBuf::from("/logs"), logs.clone());
         let plan = sandbox.plan().writes(&folder).writes(logs).reads(*from).shows_instead(*at, *from);
-        let mut environment = task.variables(&self.environment);
+        let mut environment = scratch.environment().clone();
         environment.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
-        let program = Program::inside(&plan, "bash", &environment).arg(format!("{at}/{file}")).dir(&task.workdir);
-        program.env("HOME", "/tmp").env("TMPDIR", "/tmp").output_cap(OUTPUT).tag_uniquely(TAG)
+        let (home, shell) = match scratch.has_image() {
+            true if !has_program(&plan, &environment, "bash") => ("/root", "sh"),
+            true => ("/root", "bash"),
+            false => ("/tmp", "bash"),
+        };
+        let program = Program::inside(&plan, shell, &environment).arg(format!("{at}/{file}")).dir(scratch.workdir());
+        program.env("HOME", home).env("TMPDIR", "/tmp").output_cap(OUTPUT).tag_uniquely(TAG)
     }
 }
 

@@ -32,7 +32,7 @@ pub use first_process::was_first_process;
 pub use folder::{Entry, Folder};
 pub use hide::hide_from_children;
 pub use process_tag::TaggedProcesses;
-pub use program::{Exit, Finished, ProcessError, Program};
+pub use program::{Exit, Finished, ProcessError, Program, has_program};
 pub use quoted::quoted;
 pub use removal::{remove_tree, remove_tree_until, unlock_folders};
 pub use second_signal::exit_at_second;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hob_sandbox::{Launch, Plan, REFUSED, Tier, refusals_by, refused_because};
+use hob_sandbox::{Launch, Plan, REFUSED, Tier, is_program_in, refusals_by, refused_because};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::{io::AsyncWriteExt, process::Child};
 use tokio_util::sync::CancellationToken;
@@ -304,18 +304,25 @@ impl Program {
     /// The bytes that the supervisor reads before the child's own input.
     fn launch(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let folder = self.folder.clone().map_or_else(std::env::current_dir, Ok)?;
+        if plan.root().is_some() {
+            // What this machine has says nothing: the program is found where it is started.
+            return self.encoded(plan.clone(), PathBuf::from(&self.name), folder);
+        }
         let program = match found_in(self.environment.get(OsStr::new("PATH")), &self.name) {
             Some(found) => found,
             None if self.name.as_encoded_bytes().contains(&b'/') => folder.join(&self.name),
             None => return Err(rustix::io::Errno::NOENT.into()),
         };
         std::fs::metadata(&program)?;
+        // A caller that names a program by its path wants the child to be able to run it.
+        let named = program.canonicalize().unwrap_or_else(|_| program.clone());
+        self.encoded(plan.clone().reads(&program).reads(named), program, folder)
+    }
+
+    fn encoded(&self, plan: Plan, program: PathBuf, folder: PathBuf) -> io::Result<Vec<u8>> {
         let arguments = std::iter::once(&self.name).chain(&self.arguments).cloned().collect();
         let environment = self.environment.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let owner = rustix::process::getpid().as_raw_nonzero().get();
-        // A caller that names a program by its path wants the child to be able to run it.
-        let named = program.canonicalize().unwrap_or_else(|_| program.clone());
-        let plan = plan.clone().reads(&program).reads(named);
         let launch = Launch { nonce: self.nonce.clone(), owner, plan, program, arguments, environment, folder };
         launch.encode().map_err(io::Error::other)
     }
@@ -380,6 +387,15 @@ pub(super) fn found_in(path: Option<&OsString>, name: &OsStr) -> Option<PathBuf>
             std::fs::metadata(file).is_ok_and(executable)
         },
     )
+}
+
+/// Whether a child with this plan and environment finds the program `name` by its `PATH`.
+pub fn has_program(plan: &Plan, environment: &Environment, name: &str) -> bool {
+    let Some(path) = environment.get(OsStr::new("PATH")) else { return false };
+    std::env::split_paths(path).map(|folder| folder.join(name)).any(|file| match plan.root() {
+        Some(root) => is_program_in(root, &file),
+        None => file.is_file(),
+    })
 }
 
 /// Ends a child and its process group when dropped, so that a dropped future leaves no child either. Until it is ended,

@@ -11,7 +11,7 @@
 //!   found here: a caller that needs its end tags the environment, see [`TaggedProcesses`].
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io,
     os::{fd::OwnedFd, unix::ffi::OsStringExt},
     path::{Path, PathBuf},
@@ -32,7 +32,7 @@ use crate::{
     Captured, Environment, Exit, ProcessError, Program, TaggedProcesses,
     end_marker::{EndMarker, MarkedOutput},
     process_tag::{has_variable, kill_where},
-    program::{Group, Started, exit_of},
+    program::{Group, Started, exit_of, has_program},
 };
 
 /// How long the output of a dead shell is still read: a process that left the group may hold the pipe open.
@@ -232,8 +232,7 @@ impl Shell {
     }
 
     fn has(&self, program: &str) -> bool {
-        let path = self.environment.get(OsStr::new("PATH"));
-        path.is_some_and(|path| std::env::split_paths(path).any(|folder| folder.join(program).is_file()))
+        has_program(&self.plan, &self.environment, program)
     }
 }
 

@@ -52,6 +52,10 @@ pub async fn fault_at_start(plan: &Plan, environment: &Environment, name: &str) 
 /// Starts a program of the `PATH` within this plan with `--version`; `None` if it is not there at all, or started
 /// before without a refusal.
 pub async fn start(plan: &Plan, environment: &Environment, name: &str) -> Option<Start> {
+    if plan.root().is_some() {
+        // This machine's file says nothing of the one that is there.
+        return None;
+    }
     let path = found_in(environment.get(OsStr::new("PATH")), OsStr::new(name))?;
     let file = std::fs::metadata(&path).ok()?;
     let identity = (path, file.modified().ok(), file.len(), plan.tier());

@@ -19,6 +19,7 @@ mod linux;
 mod machine;
 mod plan;
 mod probe;
+mod rooted;
 mod stat;
 mod tier;
 
@@ -27,5 +28,6 @@ pub use entry::was_launched;
 pub use launch::{Launch, LaunchError, REFUSED, REFUSED_NOW, refusals_by, refused_because};
 pub use plan::{Limits, Maker, Network, Plan, Sandbox};
 pub use probe::{Finding, probe, what_keeps_a_box};
+pub use rooted::is_program_in;
 pub use stat::stat_field;
 pub use tier::Tier;

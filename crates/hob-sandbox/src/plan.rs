@@ -24,6 +24,7 @@ struct Shared {
     homes: Option<PathBuf>,
     template: Option<PathBuf>,
     also: Vec<(PathBuf, PathBuf)>,
+    root: Option<PathBuf>,
     network: Network,
     limits: Limits,
 }
@@ -39,8 +40,9 @@ impl Sandbox {
     pub fn new(tier: Tier, launcher: PathBuf, limits: Limits) -> Self {
         let (read, write, network) = (Vec::new(), Vec::new(), Network::None);
         let (homes, template, also) = (None, None, Vec::new());
-        let (lacks, maker) = (None, Maker::of_this_machine());
-        Self(Arc::new(Shared { tier, maker, lacks, launcher, read, write, homes, template, also, network, limits }))
+        let (lacks, root, maker) = (None, None, Maker::of_this_machine());
+        let shared = Shared { tier, maker, lacks, launcher, read, write, homes, template, also, root, network, limits };
+        Self(Arc::new(shared))
     }
 
     /// Lets every child read and execute everything below these paths, and write below those.
@@ -98,6 +100,26 @@ impl Sandbox {
         self.0.also.iter().find(|(_, shown)| shown == folder).map(|(path, _)| path.as_path())
     }
 
+    /// Gives every child the files below `root` in place of this machine's, of which it is shown nothing but what its own plan names. It
+    /// may change them and has their root's user id, without its rights. It is in a box, in any tier.
+    #[must_use]
+    pub fn rooted(self, root: PathBuf) -> Self {
+        let (read, write) = (Vec::new(), Vec::new());
+        Self(Arc::new(Shared { tier: Tier::Box, read, write, root: Some(root), ..(*self.0).clone() }))
+    }
+
+    /// Whose files take the place of this machine's, by [`Sandbox::rooted`].
+    pub fn root(&self) -> Option<&Path> {
+        self.0.root.as_deref()
+    }
+
+    /// Holds every child to these limits, too.
+    #[must_use]
+    pub fn at_most(self, limits: Limits) -> Self {
+        let limits = self.0.limits.and(limits);
+        Self(Arc::new(Shared { limits, ..(*self.0).clone() }))
+    }
+
     /// Sets the network of every child whose own plan does not name one.
     #[must_use]
     pub fn with_network(self, network: Network) -> Self {
@@ -148,6 +170,7 @@ impl Sandbox {
             write: self.0.write.clone(),
             instead: Vec::new(),
             also: self.0.also.clone(),
+            root: self.0.root.clone(),
             network: self.0.network.clone(),
             limits: self.0.limits,
             launcher: self.0.launcher.clone(),
@@ -164,6 +187,7 @@ pub struct Plan {
     pub(crate) write: Vec<PathBuf>,
     pub(crate) instead: Vec<(PathBuf, PathBuf)>,
     pub(crate) also: Vec<(PathBuf, PathBuf)>,
+    pub(crate) root: Option<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) launcher: PathBuf,
@@ -208,6 +232,11 @@ impl Plan {
     /// The tier that this child gets.
     pub fn tier(&self) -> Tier {
         self.tier
+    }
+
+    /// Whose files it has in place of this machine's; `None` means that it has this machine's.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.as_deref()
     }
 
     /// Hob's program, which starts the child.
@@ -263,11 +292,37 @@ pub struct Limits {
     pub file: u64,
     /// Bytes that the folders it writes in may grow by.
     pub disk: u64,
+    /// Processors that they run on.
+    pub processors: u64,
+}
+
+impl Limits {
+    /// The tighter limit of each two.
+    fn and(self, other: Self) -> Self {
+        let tighter = |one: u64, other: u64| [one, other].into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
+        Self {
+            memory: tighter(self.memory, other.memory),
+            processes: tighter(self.processes, other.processes),
+            file: tighter(self.file, other.file),
+            disk: tighter(self.disk, other.disk),
+            processors: tighter(self.processors, other.processors),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tighter_of_two_limits_counts_and_0_is_none() {
+        let (settings, task) = (
+            Limits { memory: 4, disk: 2, ..Limits::default() },
+            Limits { memory: 3, disk: 5, file: 1, ..Limits::default() },
+        );
+        let both = Limits { memory: 3, disk: 2, file: 1, ..Limits::default() };
+        assert_eq!(Sandbox::new(Tier::Box, "/hob".into(), settings).at_most(task).plan().limits, both);
+    }
 
     #[test]
     fn a_child_with_a_way_out_is_in_a_box_and_one_without_where_the_settings_want_it() {

@@ -29,6 +29,7 @@ mod deliverables;
 mod doctor_live;
 mod drift;
 mod evaluation;
+mod evaluation_images;
 mod evaluation_trust;
 mod failures;
 mod first_process;

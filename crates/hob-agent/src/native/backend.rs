@@ -1,6 +1,6 @@
 //! The native agent: its parts, and the beginning and end of one of its runs.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use chrono::DateTime;
 use hob_config::{AgentSettings, ImageUse, ToolSettings};
@@ -190,6 +190,12 @@ impl NativeAgent {
     }
 }
 
+/// Where commands begin: in the files of another system, the folder has only its place there.
+fn shell_folder<'a>(context: &'a RunContext, folder: &'a Folder, request: &RunRequest) -> &'a Path {
+    let sandbox = &context.sandbox;
+    sandbox.root().and_then(|_| sandbox.shown_at(&request.folder)).unwrap_or(folder.path())
+}
+
 pub(super) async fn open_folder(request: &RunRequest, sandbox: &Sandbox) -> Result<Folder, AgentError> {
     Folder::open_async(&request.folder)
         .await
@@ -241,7 +247,7 @@ impl NativeAgent {
         }
         history.tell(&usage.status(&limits, started));
         let toolbox = Toolbox {
-            shell: Mutex::new(confined.shell(folder.path())),
+            shell: Mutex::new(confined.shell(shell_folder(context, &folder, request))),
             folder,
             case,
             jobs: Jobs::default(),

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use hob_process::fault_at_start;
+use hob_process::{fault_at_start, has_program};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::count;
 
@@ -60,9 +60,10 @@ pub(super) fn sandbox_note(sandbox: &Sandbox, hosts: &[String]) -> String {
         (true, []) => "no server can be reached, so what is missing cannot be installed from one".to_owned(),
         (true, hosts) => format!("only these servers can be reached: {}", hosts.join(", ")),
     };
-    let files = match sandbox.tier() {
-        Tier::None => "",
-        Tier::Box | Tier::Fence => {
+    let files = match (sandbox.root(), sandbox.tier()) {
+        (Some(_), _) => "; the files are those of the task's image, which they may change",
+        (None, Tier::None) => "",
+        (None, Tier::Box | Tier::Fence) => {
             "; write only to the folder, to `$HOME` and to `$TMPDIR`; programs outside, and their sockets, are out of reach"
         }
     };
@@ -148,8 +149,7 @@ fn wanted(files: &[&str]) -> BTreeSet<&'static str> {
 /// The installed ones that start.
 async fn programs(wanted: BTreeSet<&'static str>, confined: &Confined) -> String {
     let Confined { plan, environment } = confined;
-    let path = environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let is_there = |program: &&str| std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
+    let is_there = |program: &&str| has_program(plan, environment, program);
     let (there, mut missing): (Vec<_>, Vec<_>) = wanted.into_iter().partition(is_there);
     let faults = join_all(there.iter().map(|program| fault_at_start(plan, environment, program))).await;
     let mut found = Vec::new();

@@ -28,11 +28,12 @@ pub(super) struct Way {
 }
 
 /// Opens the port, and starts the process that serves it with the open port as its standard input.
-pub(super) fn start(way: &Way) -> io::Result<()> {
+pub(super) fn start(way: &Way, launcher: &[OsString]) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, way.port))?;
+    let (program, words) = launcher.split_first().ok_or(io::ErrorKind::NotFound)?;
     #[expect(clippy::disallowed_methods, reason = "the box's own process, which ends with it")]
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("hob").arg(BRIDGE).arg(&way.socket).env_clear().process_group(0);
+    let mut command = Command::new(program);
+    command.args(words).arg(BRIDGE).arg(&way.socket).env_clear().process_group(0);
     command.stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     Ok(())
 }

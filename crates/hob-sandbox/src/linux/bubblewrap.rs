@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     RefusedError,
-    layout::{Access, LAUNCHER, Layout, Mount},
+    layout::{Access, Layout, Mount},
 };
 use crate::machine::bubblewrap;
 
@@ -15,16 +15,28 @@ use crate::machine::bubblewrap;
 pub(super) fn command(layout: &Layout) -> Result<(PathBuf, Vec<OsString>), RefusedError> {
     let missing = || RefusedError::at("find `bwrap`")(std::io::Error::from(std::io::ErrorKind::NotFound));
     let program = bubblewrap().ok_or_else(missing)?;
+    if let Some(place) = layout.linked() {
+        let link = std::io::Error::other(format!("`{}` leads through a link", place.display()));
+        return Err(RefusedError::at("show a place in the box")(link));
+    }
     let mut words = Words::default();
     words.flags("--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try");
     if layout.own_network {
         words.flags("--unshare-net");
     }
+    if layout.root.is_some() {
+        words.flags("--uid 0 --gid 0");
+    }
     words.flags("--die-with-parent --cap-drop ALL --hostname box");
     for mount in &layout.mounts {
         words.mount(mount);
     }
-    words.0.extend(["--chdir".into(), layout.folder.clone().into(), "--".into(), LAUNCHER.into()]);
+    if layout.root.is_some() {
+        // Landlock lets its child write everywhere.
+        words.flags("--remount-ro /proc");
+    }
+    words.0.extend(["--chdir".into(), layout.folder.clone().into(), "--".into()]);
+    words.0.extend(layout.launcher.iter().cloned());
     Ok((program, words.0))
 }
 

@@ -51,7 +51,8 @@ impl Rest {
         Self {
             tier: plan.tier,
             read: plan.readable().collect(),
-            write: plan.write.clone(),
+            // All of another system's files; what it is only shown there is mounted to be read.
+            write: plan.write.iter().cloned().chain(plan.root.iter().map(|_| "/".into())).collect(),
             limits: plan.limits,
             open: plan.network == Network::Open,
         }
@@ -69,6 +70,8 @@ struct Step {
     rest: Rest,
     program: PathBuf,
     bridge: Option<bridge::Way>,
+    /// The words that start Hob's program in the box.
+    launcher: Vec<OsString>,
     report: RawFd,
 }
 
@@ -158,18 +161,19 @@ fn take_step(starts: &Starts, rest: &Rest, tell: impl FnOnce(Option<Listener>)) 
     command.spawn().map_err(RefusedError::at("start the program"))
 }
 
-fn no_name() -> RefusedError {
+pub(super) fn no_name() -> RefusedError {
     RefusedError::Message(postcard::Error::DeserializeUnexpectedEnd)
 }
 
 /// The arguments that make Hob's program take the step in a box; the child's name and its arguments follow them. They
 /// contain no secret: other processes can read them.
-pub(super) fn arguments(plan: &Plan, program: &Path, report: RawFd) -> Result<[OsString; 2], RefusedError> {
+pub(super) fn arguments(launch: &Launch, launcher: &[OsString], report: RawFd) -> Result<[OsString; 2], RefusedError> {
+    let (plan, program) = (&launch.plan, launch.program.clone());
     let bridge = match &plan.network {
         Network::None | Network::Open => None,
         Network::Proxy { socket, port } => Some(bridge::Way { socket: socket.clone(), port: *port }),
     };
-    let step = Step { rest: Rest::new(plan), program: program.to_owned(), bridge, report };
+    let step = Step { rest: Rest::new(plan), program, bridge, launcher: launcher.to_vec(), report };
     Ok([CONFINE.into(), to_hex(&step)?])
 }
 
@@ -211,7 +215,7 @@ fn run_child(step: Step, arguments: Vec<OsString>, teller: &Teller) -> Result<Ex
     // Neither the child nor the way to the proxy inherits descriptors that are open here.
     close_fds::set_fds_cloexec(3, &[]);
     if let Some(way) = &step.bridge {
-        bridge::start(way).map_err(RefusedError::at("open the way to the proxy"))?;
+        bridge::start(way, &step.launcher).map_err(RefusedError::at("open the way to the proxy"))?;
     }
     // From here on, everything reported is about the child.
     teller.begins()?;

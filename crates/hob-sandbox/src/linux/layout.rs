@@ -1,14 +1,20 @@
 //! The contents of a box, with either maker: only what the plan names, and where it appears.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    io,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
 use super::RefusedError;
 use crate::{Network, Plan, machine};
 
-/// The path of Hob's program in the box.
-pub(super) const LAUNCHER: &str = "/run/hob/hob";
+/// The path of Hob's program in the box, and of the folders of its libraries, where the box lacks this machine's.
+const LAUNCHER: &str = "/run/hob/hob";
+const LIBRARIES: &str = "/run/hob/lib";
 /// Paths that a box has of its own. What a plan names below them, such as `/proc/self/exe`, is there already and means
 /// the child's.
 const OWN: [&str; 2] = ["/proc", "/dev"];
@@ -23,6 +29,10 @@ pub(super) struct Layout {
     pub(super) mounts: Vec<Mount>,
     /// The folder that the child starts in.
     pub(super) folder: PathBuf,
+    /// The words that start Hob's program in it.
+    pub(super) launcher: Vec<OsString>,
+    /// The files of another system, which its user is root of; they are the first mount.
+    pub(super) root: Option<PathBuf>,
 }
 
 /// One mount.
@@ -58,15 +68,22 @@ impl Layout {
         // They are memory of the machine outside of any process.
         let most =
             Some(plan.limits.memory / 4).filter(|quarter| *quarter > 0).map_or(TEMPORARY, |most| most.min(TEMPORARY));
-        let mut mounts = vec![
+        let bind = |from: &Path, at: &Path, access| Mount::Bind { from: from.to_owned(), at: at.to_owned(), access };
+        let mut mounts: Vec<_> = plan.root.iter().map(|root| bind(root, Path::new("/"), Access::Write)).collect();
+        mounts.extend([
             Mount::Processes("/proc".into()),
             Mount::Devices("/dev".into()),
             Mount::Queues("/dev/mqueue".into()),
             Mount::Temporary("/dev/shm".into(), most),
-            Mount::Temporary("/tmp".into(), most),
-        ];
-        let bind = |from: &Path, at: &Path, access| Mount::Bind { from: from.to_owned(), at: at.to_owned(), access };
-        let common: Vec<_> = machine::readable().collect();
+        ]);
+        let (common, libraries): (Vec<_>, _) = match &plan.root {
+            None => {
+                mounts.push(Mount::Temporary("/tmp".into(), most));
+                (machine::readable().collect(), None)
+            }
+            // They have a `/tmp`, which lasts as long as they do.
+            Some(_) => (Vec::new(), Libraries::mapped().map_err(RefusedError::at("find Hob's libraries"))?),
+        };
         for path in &common {
             // In most distributions some of these are links to others of them.
             mounts.push(match std::fs::read_link(path) {
@@ -99,10 +116,68 @@ impl Layout {
         mounts.extend(also.map(|(path, folder)| bind(folder, path, Access::Write)));
         mounts.extend(plan.instead.iter().map(|(path, other)| bind(other, path, Access::Read)));
         mounts.push(bind(&launcher, Path::new(LAUNCHER), Access::Read));
+        mounts.extend(libraries.iter().flat_map(Libraries::mounts));
         // Leaves out what does not exist or is another user's: a folder of the `PATH` may be either.
         mounts.retain(
             |mount| !matches!(mount, Mount::Bind { from, access: Access::ReadIfThere, .. } if from.metadata().is_err()),
         );
-        Ok(Self { own_network: plan.network != Network::Open, mounts, folder: folder.to_owned() })
+        let launcher = libraries.iter().flat_map(Libraries::loader).chain([LAUNCHER.into()]).collect();
+        let (own_network, folder) = (plan.network != Network::Open, folder.to_owned());
+        Ok(Self { own_network, mounts, folder, launcher, root: plan.root.clone() })
+    }
+
+    /// A place of a mount that is a link, or is below one, in the files of another system: a program that follows it would mount elsewhere.
+    pub(super) fn linked(&self) -> Option<&Path> {
+        let root = self.root.as_deref()?;
+        let is_link = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path)).is_symlink();
+        self.mounts.iter().map(Mount::place).find(|at| at.ancestors().any(is_link))
+    }
+}
+
+impl Mount {
+    /// Its place in the box.
+    pub(super) fn place(&self) -> &Path {
+        match self {
+            Self::Processes(at) | Self::Devices(at) | Self::Queues(at) => at,
+            Self::Temporary(at, _) | Self::Link(_, at) | Self::Bind { at, .. } => at,
+        }
+    }
+}
+
+/// The libraries that Hob's program was started with. The files of another system may have others, or none.
+struct Libraries {
+    /// Its loader, and the folders of all.
+    loader: PathBuf,
+    folders: Vec<PathBuf>,
+}
+
+impl Libraries {
+    /// Those of this process, which is the same program; `None` if it has none.
+    fn mapped() -> io::Result<Option<Self>> {
+        let table = std::fs::read_to_string("/proc/self/maps")?;
+        let files = table.lines().filter_map(|line| Some(Path::new(&line[line.find('/')?..])));
+        let name = |file: &Path| file.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+        let files: BTreeSet<&Path> = files.filter(|file| name(file).contains(".so")).collect();
+        let loader = files.iter().find(|file| name(file).starts_with("ld")).map(|file| (*file).to_owned());
+        let folders: BTreeSet<_> = files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        Ok(loader.map(|loader| Self { loader, folders: folders.into_iter().collect() }))
+    }
+
+    /// The folders, with their places in the box.
+    fn places(&self) -> impl Iterator<Item = (&PathBuf, PathBuf)> {
+        self.folders.iter().enumerate().map(|(number, folder)| (folder, PathBuf::from(format!("{LIBRARIES}/{number}"))))
+    }
+
+    fn mounts(&self) -> Vec<Mount> {
+        let mount = |(from, at): (&PathBuf, _)| Mount::Bind { from: from.clone(), at, access: Access::Read };
+        self.places().map(mount).collect()
+    }
+
+    /// The words before a program that is to be started with them.
+    fn loader(&self) -> Vec<OsString> {
+        let path: Vec<_> = self.places().map(|(_, at)| at.into_os_string()).collect();
+        let place = |(folder, at): (&PathBuf, PathBuf)| Some(at.join(self.loader.strip_prefix(folder).ok()?));
+        let loader = self.places().find_map(place).unwrap_or_default();
+        vec![loader.into(), "--library-path".into(), path.join(OsStr::new(":"))]
     }
 }

@@ -4,7 +4,7 @@
 //!   program again as process 1 of the box ([`fill`]). That one mounts what the layout names, leaves the machine's
 //!   files behind, gives up its capabilities, and starts the last step (`confine`) as bubblewrap would. It reaps
 //!   processes in the box that lose their parent. It ends with the child, and the box with it.
-//! - Guarantees: the child's user and group are those of Hob; read-only paths are mounted read-only, with everything
+//! - Guarantees: the child's user and group are those of Hob, in the files of another system root's; read-only paths are mounted read-only, with everything
 //!   mounted below them; no file of the machine is left that the layout does not name.
 //! - Assumptions: Linux 5.6 or later, for `openat2(2)`, and user namespaces for Hob's user: `clone(2)`,
 //!   `user_namespaces(7)`.
@@ -37,8 +37,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{
     RefusedError,
-    confine::{drop_capabilities, from_hex, to_hex, told_as_by_a_shell},
-    layout::{Access, LAUNCHER, Layout, Mount},
+    confine::{drop_capabilities, from_hex, no_name, to_hex, told_as_by_a_shell},
+    layout::{Access, Layout, Mount},
     mounts::{Mounted, mounted},
     refused,
     report::Teller,
@@ -66,6 +66,10 @@ const LINKS: [(&str, &str); 6] = [
 /// Entries of `/proc` that change the machine if the child is root in it.
 const OF_MACHINE: [&str; 4] = ["sys", "sysrq-trigger", "irq", "bus"];
 
+/// What has nothing of the child's.
+const READ_ONLY: MountFlags =
+    MountFlags::NOSUID.union(MountFlags::NODEV).union(MountFlags::NOEXEC).union(MountFlags::RDONLY);
+
 /// The instructions for both processes.
 #[derive(Debug, Serialize, Deserialize)]
 struct Order {
@@ -82,7 +86,7 @@ pub(super) fn command(layout: Layout, report: RawFd) -> Result<(PathBuf, Vec<OsS
 /// Enters new namespaces and starts process 1 of the box; the last step's arguments follow the order.
 pub(crate) fn make(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     in_order(arguments, |order, hex, rest| {
-        enter(order.layout.own_network)?;
+        enter(&order.layout)?;
         #[expect(clippy::disallowed_methods, reason = "the box is made by two processes of Hob's own")]
         let mut command = Command::new("/proc/self/exe");
         let child = command.arg0("hob").arg(FILL).arg(hex).args(rest).spawn();
@@ -97,9 +101,10 @@ pub(crate) fn fill(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         build(&order.layout)?;
         drop_capabilities().map_err(RefusedError::at("give up capabilities"))?;
         set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(RefusedError::at("hide"))?;
+        let (program, words) = order.layout.launcher.split_first().ok_or_else(no_name)?;
         #[expect(clippy::disallowed_methods, reason = "the last step is Hob's own program, in the box")]
-        let mut command = Command::new(LAUNCHER);
-        let child = command.args(rest).current_dir(&order.layout.folder).spawn();
+        let mut command = Command::new(program);
+        let child = command.args(words).args(rest).current_dir(&order.layout.folder).spawn();
         wait_for(child.map_err(RefusedError::at("start the last step"))?.id())
     })
 }
@@ -120,23 +125,24 @@ fn in_order<A: Iterator<Item = OsString>>(
     }
 }
 
-fn enter(own_network: bool) -> Result<(), RefusedError> {
+fn enter(layout: &Layout) -> Result<(), RefusedError> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let mut wanted = UnshareFlags::NEWUSER
         | UnshareFlags::NEWNS
         | UnshareFlags::NEWPID
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS;
-    if own_network {
+    if layout.own_network {
         wanted |= UnshareFlags::NEWNET;
     }
     unshare(wanted).map_err(RefusedError::at("make namespaces"))?;
     // An old kernel may not have them.
     unshare(UnshareFlags::NEWCGROUP).ok();
+    let inside = |id: u32| if layout.root.is_some() { 0 } else { id };
     for (file, text) in [
         ("setgroups", "deny".to_owned()),
-        ("uid_map", format!("{user} {user} 1")),
-        ("gid_map", format!("{group} {group} 1")),
+        ("uid_map", format!("{} {user} 1", inside(user))),
+        ("gid_map", format!("{} {group} 1", inside(group))),
     ] {
         let path = format!("/proc/self/{file}");
         fs::write(path, text).map_err(RefusedError::at("name the user of the box"))?;
@@ -183,7 +189,7 @@ fn build(layout: &Layout) -> Result<(), RefusedError> {
     let shown = begin(layout).map_err(base)?;
     for (mount, source) in layout.mounts.iter().zip(shown) {
         put(mount, source).map_err(|error| {
-            let (step, place) = ("show a place in the box", mount_point(mount).display().to_string());
+            let (step, place) = ("show a place in the box", mount.place().display().to_string());
             RefusedError::at(step)(io::Error::other(format!("`{place}`: {error}")))
         })?;
     }
@@ -212,13 +218,6 @@ fn begin(layout: &Layout) -> io::Result<Vec<Option<OwnedFd>>> {
     rustix::process::chdir("/")?;
     mount_bind_recursive(NEW, NEW)?;
     Ok(shown)
-}
-
-fn mount_point(mount: &Mount) -> &Path {
-    match mount {
-        Mount::Processes(at) | Mount::Devices(at) | Mount::Queues(at) => at,
-        Mount::Temporary(at, _) | Mount::Link(_, at) | Mount::Bind { at, .. } => at,
-    }
 }
 
 fn put(wanted: &Mount, source: Option<OwnedFd>) -> io::Result<()> {
@@ -323,7 +322,7 @@ fn protect(layout: &Layout) -> io::Result<()> {
             Mount::Processes(_) | Mount::Devices(_) | Mount::Queues(_) | Mount::Temporary(..) | Mount::Link(..) => None,
         })
         .collect();
-    let own: Vec<&Path> = layout.mounts.iter().map(mount_point).filter(|at| !access.contains_key(at)).collect();
+    let own: Vec<&Path> = layout.mounts.iter().map(Mount::place).filter(|at| !access.contains_key(at)).collect();
     for Mounted { place, mut flags, .. } in mounted(&fs::read(format!("{OLD}/proc/self/mountinfo"))?) {
         let Ok(inside) = place.strip_prefix(NEW) else { continue };
         let inside = Path::new("/").join(inside);
@@ -344,9 +343,12 @@ fn protect(layout: &Layout) -> io::Result<()> {
         let place = format!("{NEW}/proc/{name}");
         if fs::exists(&place)? {
             mount_bind_recursive(&place, &place)?;
-            let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
-            mount_remount(&place, MountFlags::BIND | flags, c"")?;
+            mount_remount(&place, MountFlags::BIND | READ_ONLY, c"")?;
         }
+    }
+    if layout.root.is_some() {
+        // Landlock lets its child write everywhere.
+        mount_remount(format!("{NEW}/proc"), MountFlags::BIND | READ_ONLY, c"")?;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ use std::{
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{DumpableBehavior, Pid, PidfdFlags, WaitStatus, getppid, pidfd_open},
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
 };
 
 use super::{
@@ -76,6 +77,7 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
     signal_hook::low_level::pipe::register(signal_hook::consts::SIGTERM, ask)
         .map_err(RefusedError::at("listen for signals"))?;
     fs::write("/proc/self/oom_score_adj", "800").ok();
+    use_processors(launch.plan.limits.processors).map_err(RefusedError::at("limit the processors"))?;
     let disk = Disk::new(&launch.plan)?;
     let refusals = Arc::<Refusals>::default();
     let group = Group::new(&launch.plan.limits);
@@ -92,6 +94,20 @@ fn run(launch: &Launch) -> Result<ExitCode, RefusedError> {
         (Ended::ByItself(status), None) => Ok(ending(status, launch.plan.tier)),
         (Ended::ByUs(code), _) => Ok(ExitCode::from(code)),
     }
+}
+
+/// Lets this process and what it starts use only the first of the processors that it may use; 0 means all of them.
+fn use_processors(most: u64) -> rustix::io::Result<()> {
+    if most == 0 {
+        return Ok(());
+    }
+    let (may, mut used) = (sched_getaffinity(None)?, CpuSet::new());
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    (0..CpuSet::MAX_CPU)
+        .filter(|processor| may.is_set(*processor))
+        .take(most)
+        .for_each(|processor| used.set(processor));
+    sched_setaffinity(None, &used)
 }
 
 /// How the child ended.
@@ -210,13 +226,14 @@ fn start(launch: &Launch, refusals: &Arc<Refusals>) -> Result<(Pid, Option<Heard
 fn boxed(launch: &Launch) -> Result<(Child, Heard), RefusedError> {
     let report = Report::new()?;
     let layout = Layout::new(&launch.plan, &launch.folder)?;
+    let step = confine::arguments(launch, &layout.launcher, report.number())?;
     let (program, arguments) = match launch.plan.maker {
         Maker::Bubblewrap => bubblewrap::command(&layout)?,
         Maker::Hob => namespaces::command(layout, report.number())?,
     };
     let child = Command::new(program)
         .args(arguments)
-        .args(confine::arguments(&launch.plan, &launch.program, report.number())?)
+        .args(step)
         .args(&launch.arguments)
         .env_clear()
         .envs(launch.environment.iter().map(|(name, value)| (name, value)))
@@ -290,7 +307,7 @@ struct Disk {
 
 impl Disk {
     fn new(plan: &Plan) -> Result<Self, RefusedError> {
-        let folders: Vec<_> = plan.write.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let folders: Vec<_> = plan.write.iter().chain(&plan.root).filter_map(|path| path.canonicalize().ok()).collect();
         let devices = folders.iter().filter_map(|folder| Some(fs::metadata(folder).ok()?.dev())).collect();
         let before = Arc::<OnceLock<Measured>>::default();
         let limit = plan.limits.disk;
