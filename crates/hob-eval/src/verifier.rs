@@ -115,7 +115,7 @@ impl Verifier {
         let script = Script { shown: ("/tests", &tests), file: "test.sh", variables, reach };
         let ended = self.script(&script, scratch).deadline(task.tests.time).run(cancel).await;
         let ended = match ended {
-            // An agent that was root of its files can leave them so that no box is made of them. That is no error of this machine's, or the
+            // An agent that was root of its files can leave them so that no box is made of them. That is not an error of this machine, or the
             // task's own solution meets it, too.
             Err(ProcessError::Sandbox { reason, .. }) if scratch.has_image() => {
                 return Ok(Verdict::unstarted(reason));
