@@ -102,18 +102,22 @@ impl Engine {
         None
     }
 
-    /// Builds or pulls an image.
+    /// Builds or pulls an image; `place` is a folder for a file that says which.
     pub(crate) async fn image(
         &self,
         task: &str,
         wanted: &Wanted,
+        place: &Path,
         cancel: &CancellationToken,
     ) -> Result<Image, EvalError> {
         let id = match &wanted.source {
             Source::Built(context) => {
-                let (tag, context) = (format!("{MARK}:{}", tag(task)), context.to_string_lossy());
-                self.run(&["build", "--tag", &tag, &context], wanted.time, cancel).await?;
-                tag
+                // The tag is for people: the task of another folder may have taken it meanwhile.
+                let (tag, built) = (format!("{MARK}:{}", tag(task)), place.join("image.id"));
+                let (file, context) = (built.to_string_lossy(), context.to_string_lossy());
+                self.run(&["build", "--iidfile", &file, "--tag", &tag, &context], wanted.time, cancel).await?;
+                let id = std::fs::read_to_string(&built).map_err(EvalError::at("read", &built))?;
+                id.trim().to_owned()
             }
             Source::Pulled(name) => {
                 if self.run(&["image", "inspect", name], ANSWER_TIME, cancel).await.is_err() {

@@ -44,7 +44,7 @@ impl ImageRoot {
         place: &OwnPlace,
         cancel: &CancellationToken,
     ) -> Result<Self, EvalError> {
-        let Image { id, workdir, environment } = engine.image(task, wanted, cancel).await?;
+        let Image { id, workdir, environment } = engine.image(task, wanted, place.path(), cancel).await?;
         let root = place.root();
         fs::create_dir(&root).map_err(EvalError::at("make", &root))?;
         engine.export(&id, &root, &place.path().join("root.tar"), cancel).await?;

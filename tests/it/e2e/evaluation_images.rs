@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 6] = ["sh", "cat", "grep", "ls", "mkdir", "rm"];
 /// A program that answers as podman does; the files of its images are in `root.tar`.
 const PODMAN: &str = r#"echo "$*" >> {DIR}/podman.log
 case "$1-$2" in
-  build-*) test ! -e {DIR}/unbuildable || { echo 'no such base' >&2; exit 125; } ;;
+  build-*) test ! -e {DIR}/unbuildable || { echo 'no such base' >&2; exit 125; }; echo sha256:4711 > $3 ;;
   image-inspect) echo "{\"Env\":[\"PATH=/bin\",\"GREETING=hello\",\"HOME=/nowhere\"],\"WorkingDir\":\"/app\",\"User\":\"$(cat {DIR}/user)\"}" ;;
   export-*) cp {DIR}/root.tar "$3" ;;
 esac"#;
@@ -75,7 +75,9 @@ async fn a_task_that_needs_an_image_is_tried_in_its_files() {
     let log = fs::read_to_string(world.dir().join("podman.log")).unwrap();
     let wants = |words: &str| assert!(log.lines().any(|line| line.starts_with(words)), "{words}: {log}");
     let context = folder.join("environment").canonicalize().unwrap();
-    wants(&format!("build --tag hob-eval:built {}", context.display()));
+    let build = log.lines().find(|line| line.starts_with("build --iidfile ")).unwrap_or_default();
+    assert!(build.ends_with(&format!(" --tag hob-eval:built {}", context.display())), "{log}");
+    wants("image inspect --format {{json .Config}} sha256:4711");
     wants("container prune --force --filter label=hob-eval --filter until=1h");
     let count = |word: &str| log.lines().filter(|line| line.starts_with(word)).count();
     // Two for the check, one for the agent; each container goes, and none was started.
