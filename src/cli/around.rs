@@ -1,4 +1,4 @@
-//! What a run has beside its issues: counters, reports, the person at the terminal, and the signals that stop it.
+//! What a run has beside its issues: metrics, reports, the person at the terminal, and the signals that stop it.
 
 use hob_agent::Approval;
 use hob_text::count;
@@ -7,11 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     ask::{self, AutoApprove},
-    counters::CountersFile,
     layout::{width_of, wrapped},
+    listen::Listener,
+    metrics_file::MetricsFile,
     output::{self, BOLD, DIM, styled},
     progress::{self, Addresses, Show, View, Watch},
-    run_args::CountersArgs,
+    run_args::MetricsArgs,
     screen::Screen,
     setup::{Listen, Setup},
     signals::stop_on_signal,
@@ -20,7 +21,8 @@ use crate::cli::{
 
 /// What a run has beside its issues.
 pub(super) struct Around {
-    counters: Option<CountersFile>,
+    metrics: Option<MetricsFile>,
+    listener: Option<Listener>,
     report: Report,
     cancel: CancellationToken,
     approval: Approval,
@@ -31,16 +33,20 @@ impl Around {
     /// From here on, a signal stops the run.
     pub(super) fn begin(
         setup: &Setup,
-        counters: CountersArgs,
+        metrics: MetricsArgs,
         approve: AutoApprove,
         screen: Screen,
     ) -> anyhow::Result<Self> {
-        let counters = CountersFile::open(counters.metrics)?;
+        let listener = Listener::open(metrics.listen, setup)?;
+        let metrics = MetricsFile::open(metrics.metrics)?;
+        if let Some(listener) = &listener {
+            screen.line(format!("serving metrics at http://{}/metrics", listener.address()));
+        }
         let report = Report::new(setup);
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         let approval = ask::approval(approve, setup.settings.limits.approval_time, &screen);
-        Ok(Self { counters, report, cancel, approval, screen })
+        Ok(Self { metrics, listener, report, cancel, approval, screen })
     }
 
     /// How the events of a run are shown, with this many issues at a time.
@@ -54,8 +60,11 @@ impl Around {
     /// Writes what is written at the end of a run; `done` is `None` if it failed.
     pub(super) async fn end(self, watch: &Watch, done: Option<&RunSummary>) -> anyhow::Result<()> {
         self.screen.close();
-        if let Some(counters) = self.counters {
-            counters.close().await;
+        if let Some(listener) = self.listener {
+            listener.close().await;
+        }
+        if let Some(metrics) = self.metrics {
+            metrics.close().await;
         }
         self.report.write(&watch.log, done)?;
         Ok(watch.written()?)

@@ -27,7 +27,7 @@ use crate::cli::{
 
 pub(super) async fn work(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     let numbers = each_once(&args.issues);
-    let around = Around::begin(&setup, args.counters, args.auto_approve.into(), screen)?;
+    let around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) };
     let jobs = if args.sequential { 1 } else { setup.settings.jobs.min(numbers.len()) };
     let (listen, watch) = around.listen(show, output::Naming::One, jobs);

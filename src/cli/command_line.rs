@@ -228,22 +228,25 @@ mod tests {
                       trigger label
 
         Options:
-              --sequential       Work on the given issues one after the other, and stop at the first that
-                                 does not get a pull request
-              --once             Poll once, work on what is ready, and exit
-              --dry-run          Show what would be done, without writing anything
-              --jobs <N>         Work on at most this many issues at a time, over all repositories [default:
-                                 the setting `jobs`]
-              --limit <N>        Exit after this many issues
-              --time <DURATION>  Exit after this time, for example `50m`. As on SIGTERM, issues in progress
-                                 are requeued for the next run
-              --agent <NAME>     Use this agent, regardless of labels and settings
-              --auto-approve     Approve every action that is not denied, without asking
-              --record <DIR>     Record the model replies of native agents in this folder, one file per
-                                 session. The model `cassette/FILE` plays one back
-              --metrics <FILE>   Write counters for Prometheus, in OpenMetrics' text format, to this file,
-                                 every 15 seconds and at the end
-          -h, --help             Print help (see more with '--help')
+              --sequential          Work on the given issues one after the other, and stop at the first that
+                                    does not get a pull request
+              --once                Poll once, work on what is ready, and exit
+              --dry-run             Show what would be done, without writing anything
+              --jobs <N>            Work on at most this many issues at a time, over all repositories
+                                    [default: the setting `jobs`]
+              --limit <N>           Exit after this many issues
+              --time <DURATION>     Exit after this time, for example `50m`. As on SIGTERM, issues in
+                                    progress are requeued for the next run
+              --agent <NAME>        Use this agent, regardless of labels and settings
+              --auto-approve        Approve every action that is not denied, without asking
+              --record <DIR>        Record the model replies of native agents in this folder, one file per
+                                    session. The model `cassette/FILE` plays one back
+              --metrics <FILE>      Write metrics for Prometheus, in OpenMetrics' text format, to this file,
+                                    every 15 seconds and at the end
+              --listen [<ADDRESS>]  Serve the metrics at `http://ADDRESS/metrics`. A port alone is one of
+                                    this machine's, and other machines need a token: HOB_LISTEN_TOKEN, or a
+                                    file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620]
+          -h, --help                Print help (see more with '--help')
 
         == hob status
         List the issues: what runs, what waits for whom, what was spent

@@ -37,7 +37,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: RunArgs, scr
 
 /// Polls and works on what is ready.
 async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
-    let around = Around::begin(&setup, args.counters, args.auto_approve.into(), screen)?;
+    let around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
     let mut watch = Watch::default();
     let jobs = setup.settings.jobs;

@@ -6,7 +6,7 @@ use clap::Args;
 use hob_config::parse_duration;
 use hob_domain::IssueNumber;
 
-use crate::cli::record_args::RecordArgs;
+use crate::cli::{listen_address::ListenAddress, record_args::RecordArgs};
 
 /// `hob run`.
 #[derive(Debug, Args)]
@@ -41,13 +41,17 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) record: RecordArgs,
     #[command(flatten)]
-    pub(super) counters: CountersArgs,
+    pub(super) metrics: MetricsArgs,
 }
 
-/// Where a run's counters go.
+/// Where a run's metrics go.
 #[derive(Debug, Default, Args)]
-pub(super) struct CountersArgs {
-    /// Write counters for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
+pub(super) struct MetricsArgs {
+    /// Write metrics for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
     #[arg(long, value_name = "FILE")]
     pub(super) metrics: Option<PathBuf>,
+    /// Serve the metrics at `http://ADDRESS/metrics`. A port alone is one of this machine's, and other machines need a token:
+    /// HOB_LISTEN_TOKEN, or a file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620].
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "4620")]
+    pub(super) listen: Option<ListenAddress>,
 }

@@ -11,6 +11,7 @@ use crate::{
     SecretFiles, may_pass,
     standard::trimmed,
     toolchains::{toolchain_variables, toolchains},
+    variable_names::LISTEN_TOKEN,
 };
 
 /// What a child may inherit: the paths of programs and the home, the language, the time zone, and the addresses of
@@ -98,6 +99,13 @@ pub fn model_access(files: &SecretFiles) -> ModelAccess {
         openai_key: key("OPENAI_API_KEY"),
         openai_base_url: set("OPENAI_BASE_URL"),
     }
+}
+
+/// The token that `hob run --listen` asks for, `HOB_LISTEN_TOKEN`; `files` may contain it. `None` if there is none.
+pub fn listen_token(files: &SecretFiles) -> Option<SecretString> {
+    #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
+    let set = std::env::var(LISTEN_TOKEN).ok().filter(|value| !value.trim().is_empty());
+    set.map(trimmed).or_else(|| files.get(LISTEN_TOKEN).cloned())
 }
 
 #[cfg(test)]

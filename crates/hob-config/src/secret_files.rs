@@ -15,11 +15,19 @@ use std::{
 
 use secrecy::SecretString;
 
-use crate::variable_names::{PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, is_secret_name, may_pass};
+use crate::variable_names::{LISTEN_TOKEN, PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, is_secret_name, may_pass};
 
 /// Hob's own variables that a file may provide.
-const OWN: [&str; 7] =
-    ["GITHUB_TOKEN", "GH_TOKEN", PRIVATE_KEY, WEBHOOK_SECRET, WEBHOOK_URL, "ANTHROPIC_API_KEY", "OPENAI_API_KEY"];
+const OWN: [&str; 8] = [
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    PRIVATE_KEY,
+    WEBHOOK_SECRET,
+    WEBHOOK_URL,
+    LISTEN_TOKEN,
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+];
 /// The largest file; a 4096-bit key has about 3,300 bytes.
 const MAX_BYTES: usize = 64 * 1024;
 /// The time limit of a pipe; its writer may have to ask a person for a passphrase.

@@ -6,6 +6,8 @@ pub(super) const PRIVATE_KEY: &str = "HOB_APP_PRIVATE_KEY";
 pub(super) const WEBHOOK_SECRET: &str = "HOB_WEBHOOK_SECRET";
 /// The variable with the address of notifications, for addresses that are secrets.
 pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
+/// The variable with the token of those who read what `hob run --listen` serves.
+pub(super) const LISTEN_TOKEN: &str = "HOB_LISTEN_TOKEN";
 /// The variable with the path of the operator's file.
 pub(super) const CONFIG: &str = "HOB_CONFIG";
 /// Parts of the names of variables whose values are secrets.
@@ -23,8 +25,9 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 }
 
 /// Variables that a child never gets, even if they are named: they open the forge, or are Hob's own settings.
-pub(super) const WITHHELD: [&str; 9] = [
+pub(super) const WITHHELD: [&str; 10] = [
     PRIVATE_KEY,
+    LISTEN_TOKEN,
     WEBHOOK_SECRET,
     WEBHOOK_URL,
     "GITHUB_TOKEN",

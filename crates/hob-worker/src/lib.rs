@@ -39,9 +39,7 @@ mod attempt;
 mod audit;
 mod authorize;
 mod auto_merge;
-mod bounded_names;
 mod corrections;
-mod counters;
 mod decision;
 mod earlier_checks;
 mod error;
@@ -52,6 +50,7 @@ mod held_issue;
 mod inbox;
 mod ledgers;
 mod memory;
+mod metrics;
 mod mirror;
 mod notify;
 mod observe;
@@ -81,12 +80,12 @@ mod worker;
 
 pub use actions_schedule::schedule_trouble;
 pub use attempt::{Rerun, rerun};
-pub use counters::counters;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use ledgers::{Ledgers, ledgers};
 pub use memory::Preflight;
+pub use metrics::{MetricsFormat, metrics};
 pub use profiles::{base_catalog, catalog};
 pub use reconcile::{
     Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,

@@ -11,7 +11,7 @@ use hob_domain::{
 use hob_forge::ForgeError;
 use hob_workspace::{Remote, WorkspaceError, folder_profiles};
 
-use crate::{WorkError, Worker, counters::read};
+use crate::{WorkError, Worker, metrics::read};
 
 /// The catalog for an attempt from `base`, a fetched commit. It does not use the forge's API; contents that the mirror
 /// lacks come from its git server.

@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     EventSink, WorkError, WorkEvent,
     audit::Audit,
-    counters::record_event,
     earlier_checks::EarlierChecks,
     memory::{Preflight, WorkerMemory},
+    metrics::record_event,
     spend_journal::SpendJournal,
     webhook::Receiver,
 };

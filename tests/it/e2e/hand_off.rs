@@ -222,11 +222,11 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
 }
 
 #[tokio::test]
-async fn counters_that_cannot_be_written_are_told_before_any_work() {
+async fn metrics_that_cannot_be_written_are_told_before_any_work() {
     let world = world(&[]).start().await;
     let ended = world.hob(&["run", "--once", "--metrics", "no/such/folder/hob.prom"]).await;
     assert_eq!((ended.code, ended.stderr.lines().count()), (2, 1), "{ended:?}");
-    assert!(ended.stderr.contains("the counters cannot be written to `no/such/folder/hob.prom`: "), "{ended:?}");
+    assert!(ended.stderr.contains("the metrics cannot be written to `no/such/folder/hob.prom`: "), "{ended:?}");
     world.finish().await;
 }
 

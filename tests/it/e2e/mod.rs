@@ -55,6 +55,7 @@ mod look_first;
 mod lost;
 mod meanwhile;
 mod memory;
+mod metrics;
 mod misconfigured;
 mod next_brief;
 mod notify;

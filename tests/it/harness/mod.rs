@@ -30,7 +30,7 @@ pub(crate) use gate::{AT_THE_GATE, Gate};
 pub(crate) use inside::Turnstile;
 pub(crate) use installed::{PYTHON, needs, skipped, starts};
 pub(crate) use model::Model;
-pub(crate) use program::Ended;
+pub(crate) use program::{Ended, Started};
 pub(crate) use receiver::{Receiver, WEBHOOK_SECRET};
 pub(crate) use redacted::redacted;
 pub(crate) use replies::Replies;

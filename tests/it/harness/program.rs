@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hob_process::{Environment, Exit, Finished, Program};
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::process::Child;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::Child,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::World;
@@ -67,7 +70,12 @@ impl World {
 
     /// Starts `hob` and leaves it running.
     pub(crate) async fn starts_hob(&self, args: &[&str]) -> Started {
-        Started(self.program(args, &[]).spawn().unwrap())
+        self.starts_hob_with(args, &[]).await
+    }
+
+    /// The same with these variables.
+    pub(crate) async fn starts_hob_with(&self, args: &[&str], changes: &[(&str, &str)]) -> Started {
+        Started(self.program(args, changes).spawn().unwrap())
     }
 
     fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
@@ -113,6 +121,19 @@ fn ended(finished: &Finished) -> Ended {
 }
 
 impl Started {
+    /// Reads standard error up to the line that has `part`. What comes after it is not kept.
+    pub(crate) async fn says(&mut self, part: &str) -> String {
+        let mut lines = BufReader::new(self.0.stderr.take().unwrap()).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if line.contains(part) {
+                // The program must be able to write on.
+                tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+                return line;
+            }
+        }
+        panic!("the program ended without saying {part:?}");
+    }
+
     /// Sends the signal to the program alone.
     pub(crate) fn gets(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();

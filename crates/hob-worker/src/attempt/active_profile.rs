@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hob_domain::{RunId, Sha, has_label};
 use parking_lot::Mutex;
 
-use crate::{Worker, attempt::loaded_agent::LoadedAgent, counters::loaded, held_issue::HeldIssue};
+use crate::{Worker, attempt::loaded_agent::LoadedAgent, held_issue::HeldIssue, metrics::loaded};
 
 /// The profile or agent that works now, and its session.
 pub(super) struct ActiveProfile {

@@ -36,7 +36,7 @@ use crate::{
         purpose::plan_brief,
         set_up::{SetUp, set_up},
     },
-    counters::{Degraded, degraded},
+    metrics::{Degraded, degraded},
     notify::notify,
 };
 

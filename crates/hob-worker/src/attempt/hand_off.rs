@@ -29,7 +29,7 @@ use crate::{
         proof::{Proof, Proven, prove},
         remaining_allowance::remaining_allowance,
     },
-    counters::{chain_ended, handed_over},
+    metrics::{chain_ended, handed_over},
 };
 
 /// The most bytes of a report that a hand-off passes on, which leaves room for the rest of it.

@@ -24,8 +24,8 @@ use crate::{
         route::{NewestText, ask_small_model, claims},
         switch::switch,
     },
-    counters::{Degraded, LoadFault, decided, degraded, load_failed},
     held_issue::HeldIssue,
+    metrics::{Degraded, LoadFault, decided, degraded, load_failed},
     profiles::base_catalog,
 };
 

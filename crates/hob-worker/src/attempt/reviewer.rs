@@ -36,7 +36,7 @@ use crate::{
         publish::publish,
         remaining_allowance::remaining_allowance,
     },
-    counters::{Degraded, degraded},
+    metrics::{Degraded, degraded},
     profiles::base_catalog,
 };
 

@@ -15,8 +15,8 @@ use crate::{
     WorkError, Worker,
     agent::{agent_names, ask_model, is_agent},
     authorize::{AgentChoice, chosen_agent},
-    counters::{Degraded, degraded},
     held_issue::HeldIssue,
+    metrics::{Degraded, degraded},
     profiles::forge_catalog,
     repository_file::in_repository,
 };

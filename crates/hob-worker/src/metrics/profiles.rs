@@ -1,18 +1,17 @@
-//! Counters for operators who watch many runs, over all workers of the process.
-//!
-//! Names follow Prometheus. A label is one of a few words, or the name of an agent or a profile; of these only so many are
-//! counted by themselves. No other text from outside is in a label.
+//! Metrics of profiles, routing and hand-offs, and of what was done in less than the full way.
 
-use std::{fmt::Write, hash::Hash, sync::LazyLock, time::Duration};
+use std::{sync::LazyLock, time::Duration};
 
 use hob_domain::{ChosenBy, RouteChoice};
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
+    encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, histogram::Histogram},
-    registry::{Metric, Registry, Unit},
 };
 
-use crate::{WorkEvent, bounded_names::BoundedNames};
+use crate::metrics::{
+    bounded_names::BoundedNames,
+    named::{Named, count},
+};
 
 /// Upper ends of the buckets of hand-offs, in seconds: they are to take less than 100 ms.
 const HAND_OVER_BUCKETS: [f64; 10] = [0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 10.0, 60.0];
@@ -27,7 +26,7 @@ const UNKNOWN: &str = "unknown";
 /// Who works where nobody is named.
 const BASE: &str = "base";
 
-static COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::new);
+static PROFILES: LazyLock<Profiles> = LazyLock::new(Profiles::default);
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByResult {
@@ -42,11 +41,6 @@ struct ByReason {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ByPerson {
     by: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ByState {
-    state: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -67,8 +61,7 @@ struct Pair {
     to: String,
 }
 
-struct Counters {
-    registry: Registry,
+struct Profiles {
     names: BoundedNames<1>,
     pairs: BoundedNames<2>,
     reads: Family<ByResult, Counter>,
@@ -82,59 +75,57 @@ struct Counters {
     chain_ends: Counter,
     hand_off_seconds: Family<Pair, Histogram>,
     degradations: Family<ByReason, Counter>,
-    moves: Family<ByState, Counter>,
-    refusals: Counter,
-    failures: Counter,
 }
 
-/// What is registered is registered here, with its name and what it is.
-struct Metrics(Registry);
-
-impl Metrics {
-    fn count<M: Metric + Clone + Default>(&mut self, name: &str, what: &str) -> M {
-        let metric = M::default();
-        self.0.register(name, what, metric.clone());
-        metric
-    }
-
-    fn time<M: Metric + Clone>(&mut self, name: &str, what: &str, metric: M) -> M {
-        self.0.register_with_unit(name, what, Unit::Seconds, metric.clone());
-        metric
-    }
-}
-
-impl Counters {
-    /// The order is that of the text.
-    fn new() -> Self {
-        let mut of = Metrics(Registry::with_prefix("hob"));
+impl Default for Profiles {
+    fn default() -> Self {
         Self {
             names: BoundedNames::new(NAMES_MAX),
             pairs: BoundedNames::new(PAIRS_MAX),
-            reads: of.count("profile_reads", "Times that all profiles were read, by whether each place could be read"),
-            loads: of.count("profile_loads", "Loads of an agent or a profile, by name and result"),
-            load_errors: of.count("profile_load_errors", "Loads that failed, by name and reason"),
-            load_seconds: of.time(
-                "profile_load",
-                "How long the agent or profile that works took to load: reading all profiles, and making the agent",
-                Histogram::new(LOAD_BUCKETS),
-            ),
-            decisions: of.count("routing_decisions", "Choices of who works, by who decided"),
-            overrides: of.count("routing_overrides", "Choices of people in the place of the router's"),
-            switches: of
-                .count("profile_switches", "Switches from the agent or profile that was chosen before, by both"),
-            hand_offs: of.count("hand_offs", "Hand-offs that were taken, by profile from and to"),
-            chain_ends: of.count("chain_ends", "Chains that ended where an agent wanted to hand off"),
-            hand_off_seconds: of.time(
-                "hand_off",
-                "How long a hand-off took, from the end of one run to the start of the next",
-                Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
-            ),
-            degradations: of.count("degradations", "Times that Hob did less than it was asked to, by reason"),
-            moves: of.count("issue_moves", "New states of issues"),
-            refusals: of.count("refusals", "Triggers that were refused"),
-            failures: of.count("failures", "Polls and attempts that failed"),
-            registry: of.0,
+            reads: Family::default(),
+            loads: Family::default(),
+            load_errors: Family::default(),
+            load_seconds: Histogram::new(LOAD_BUCKETS),
+            decisions: Family::default(),
+            overrides: Counter::default(),
+            switches: Family::default(),
+            hand_offs: Family::default(),
+            chain_ends: Counter::default(),
+            hand_off_seconds: Family::new_with_constructor(|| Histogram::new(HAND_OVER_BUCKETS)),
+            degradations: Family::default(),
         }
+    }
+}
+
+impl Profiles {
+    fn register(&self, of: &mut Named<'_>) {
+        of.count(
+            "profile_reads",
+            "Times that all profiles were read, by whether each place could be read",
+            &self.reads,
+        );
+        of.count("profile_loads", "Loads of an agent or a profile, by name and result", &self.loads);
+        of.count("profile_load_errors", "Loads that failed, by name and reason", &self.load_errors);
+        of.time(
+            "profile_load",
+            "How long the agent or profile that works took to load: reading all profiles, and making the agent",
+            &self.load_seconds,
+        );
+        of.count("routing_decisions", "Choices of who works, by who decided", &self.decisions);
+        of.count("routing_overrides", "Choices of people in the place of the router's", &self.overrides);
+        of.count(
+            "profile_switches",
+            "Switches from the agent or profile that was chosen before, by both",
+            &self.switches,
+        );
+        of.count("hand_offs", "Hand-offs that were taken, by profile from and to", &self.hand_offs);
+        of.count("chain_ends", "Chains that ended where an agent wanted to hand off", &self.chain_ends);
+        of.time(
+            "hand_off",
+            "How long a hand-off took, from the end of one run to the start of the next",
+            &self.hand_off_seconds,
+        );
+        of.count("degradations", "Times that Hob did less than it was asked to, by reason", &self.degradations);
     }
 
     fn pair(&self, from: &str, to: &str) -> Pair {
@@ -148,18 +139,9 @@ impl Counters {
     }
 }
 
-fn count<L: Clone + Hash + Eq>(of: &Family<L, Counter>, labels: &L) {
-    of.get_or_create(labels).inc();
-}
-
-/// All counters of this process, in OpenMetrics' text format.
-pub fn counters() -> String {
-    let mut text = String::new();
-    if let Err(error) = encode(&mut text, &COUNTERS.registry) {
-        // Writing to a string cannot fail; a reader would see it anyway.
-        writeln!(text, "# {error}").ok();
-    }
-    text
+/// Names the metrics of profiles and routing.
+pub(super) fn register(of: &mut Named<'_>) {
+    PROFILES.register(of);
 }
 
 /// Why less is done than was wanted: the base agent works, a chain ends, nobody reviews.
@@ -225,7 +207,7 @@ impl LoadFault {
 /// All profiles were read.
 pub(crate) fn read(unread_places: usize) {
     let result = if unread_places == 0 { "ok" } else { "failed" };
-    count(&COUNTERS.reads, &ByResult { result });
+    count(&PROFILES.reads, &ByResult { result });
     for _ in 0..unread_places {
         load_failed(None, LoadFault::Place);
         degraded(Degraded::Place);
@@ -234,15 +216,15 @@ pub(crate) fn read(unread_places: usize) {
 
 /// An agent or a profile was loaded.
 pub(crate) fn loaded(agent: &str, took: Duration) {
-    count(&COUNTERS.loads, &Load { agent: COUNTERS.name(agent), result: "ok" });
-    COUNTERS.load_seconds.observe(took.as_secs_f64());
+    count(&PROFILES.loads, &Load { agent: PROFILES.name(agent), result: "ok" });
+    PROFILES.load_seconds.observe(took.as_secs_f64());
 }
 
 /// An agent or a profile could not be loaded; `None` if its name is not known.
 pub(crate) fn load_failed(agent: Option<&str>, fault: LoadFault) {
-    let agent = COUNTERS.name(agent.unwrap_or(UNKNOWN));
-    count(&COUNTERS.load_errors, &LoadError { agent: agent.clone(), reason: fault.reason() });
-    count(&COUNTERS.loads, &Load { agent, result: "failed" });
+    let agent = PROFILES.name(agent.unwrap_or(UNKNOWN));
+    count(&PROFILES.load_errors, &LoadError { agent: agent.clone(), reason: fault.reason() });
+    count(&PROFILES.loads, &Load { agent, result: "failed" });
 }
 
 /// Somebody was chosen to work.
@@ -254,60 +236,41 @@ pub(crate) fn decided(choice: &RouteChoice, before: Option<&RouteChoice>) {
         ChosenBy::Router => "router",
         ChosenBy::Base => "base",
     };
-    count(&COUNTERS.decisions, &ByPerson { by });
+    count(&PROFILES.decisions, &ByPerson { by });
     let is_new = before.is_none_or(|before| before.profile != choice.profile);
     if is_new && choice.by.is_person() && choice.overridden.is_some() {
-        COUNTERS.overrides.inc();
+        PROFILES.overrides.inc();
     }
     if let Some(before) = before.filter(|_| is_new) {
         let name = |choice: &RouteChoice| choice.profile.as_ref().map_or_else(|| BASE.to_owned(), ToString::to_string);
-        count(&COUNTERS.switches, &COUNTERS.pair(&name(before), &name(choice)));
+        count(&PROFILES.switches, &PROFILES.pair(&name(before), &name(choice)));
     }
 }
 
 /// A hand-off was taken.
 pub(crate) fn handed_over(from: &str, to: &str, took: Duration) {
-    let pair = COUNTERS.pair(from, to);
-    count(&COUNTERS.hand_offs, &pair);
-    COUNTERS.hand_off_seconds.get_or_create(&pair).observe(took.as_secs_f64());
+    let pair = PROFILES.pair(from, to);
+    count(&PROFILES.hand_offs, &pair);
+    PROFILES.hand_off_seconds.get_or_create(&pair).observe(took.as_secs_f64());
 }
 
 /// A chain ended before its agent wanted it to.
 pub(crate) fn chain_ended() {
-    COUNTERS.chain_ends.inc();
+    PROFILES.chain_ends.inc();
     degraded(Degraded::HandOff);
 }
 
 /// Less is done than was wanted.
 pub(crate) fn degraded(why: Degraded) {
-    count(&COUNTERS.degradations, &ByReason { reason: why.reason() });
-}
-
-/// Something happened.
-pub(crate) fn record_event(event: &WorkEvent) {
-    let counter = match event {
-        WorkEvent::Moved { state, .. } => {
-            count(&COUNTERS.moves, &ByState { state: state.to_string() });
-            return;
-        }
-        WorkEvent::Refused { .. } => &COUNTERS.refusals,
-        WorkEvent::Failed { .. } => &COUNTERS.failures,
-        WorkEvent::Polled { .. }
-        | WorkEvent::CreatesLabels { .. }
-        | WorkEvent::Progress { .. }
-        | WorkEvent::Activity { .. }
-        | WorkEvent::AgentStarted { .. }
-        | WorkEvent::Checked { .. }
-        | WorkEvent::Published { .. } => return,
-    };
-    counter.inc();
+    count(&PROFILES.degradations, &ByReason { reason: why.reason() });
 }
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::IssueNumber;
+    use prometheus_client::{encoding::text::encode, registry::Registry};
 
     use super::*;
+    use crate::metrics::{MetricsFormat, metrics};
 
     const METRICS: &str = r#"# TYPE hob_profile_reads counter
 hob_profile_reads_total{result="ok"} 1
@@ -352,11 +315,10 @@ hob_hand_off_seconds_bucket{le="10.0",from="dns",to="cloud"} 1
 hob_hand_off_seconds_bucket{le="60.0",from="dns",to="cloud"} 1
 hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
 
-    /// Requirement M9: loads by agent, result and reason with their time, switches and hand-offs from one to another. Every metric
-    /// is in the document.
+    /// Requirement M9: loads by agent, result and reason with their time, switches and hand-offs from one to another.
     #[test]
-    fn the_metrics_are_those_of_the_document() {
-        let counters = Counters::new();
+    fn loads_and_hand_offs_are_counted_by_names_and_timed() {
+        let counters = Profiles::default();
         let agent = || counters.name("dns");
         counters.reads.get_or_create(&ByResult { result: "ok" }).inc();
         counters.loads.get_or_create(&Load { agent: agent(), result: "failed" }).inc();
@@ -366,23 +328,18 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         counters.switches.get_or_create(&pair).inc();
         counters.hand_offs.get_or_create(&pair).inc();
         counters.hand_off_seconds.get_or_create(&pair).observe(0.07);
-        let mut text = String::new();
-        encode(&mut text, &counters.registry).unwrap();
+        let (mut registry, mut text) = (Registry::with_prefix("hob"), String::new());
+        counters.register(&mut Named(&mut registry));
+        encode(&mut text, &registry).unwrap();
         let of_profiles = ["hob_profile_", "hob_hand_off", "hob_chain_"];
         let lines = text.lines().filter(|line| of_profiles.iter().any(|name| line.contains(name)));
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("# HELP")).collect();
         assert_eq!(lines.join("\n"), METRICS);
-        let document = include_str!("../../../docs/design/logging.md");
-        for line in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")) {
-            let (name, kind) = line.split_once(' ').unwrap();
-            let name = if kind == "counter" { format!("`{name}_total`") } else { format!("`{name}`") };
-            assert!(document.contains(&format!("| {name} |")), "docs/design/logging.md lacks {name}");
-        }
     }
 
     /// The lines of the process's counters that name `label`, sorted.
     fn lines_with(label: &str) -> Vec<String> {
-        let text = super::counters();
+        let text = metrics(MetricsFormat::OpenMetrics);
         let lines = text.lines().filter(|line| line.contains(label) && !line.contains("_bucket{"));
         let mut lines: Vec<_> = lines.map(str::to_owned).collect();
         lines.sort();
@@ -425,8 +382,6 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
         read(2);
         chain_ended();
         degraded(Degraded::Review);
-        record_event(&WorkEvent::Failed { issue: None, reason: String::new() });
-        record_event(&WorkEvent::Refused { issue: IssueNumber(1), reason: String::new() });
         let total = |name: &str| {
             let line = lines_with(name).into_iter().find(|line| line.starts_with(name)).unwrap_or_default();
             line.rsplit(' ').next().and_then(|count| count.parse::<u64>().ok())
@@ -439,8 +394,6 @@ hob_hand_off_seconds_bucket{le="+Inf",from="dns",to="cloud"} 1"#;
             (r#"hob_degradations_total{reason="hand_off"}"#, 1),
             (r#"hob_degradations_total{reason="review"}"#, 1),
             ("hob_chain_ends_total", 1),
-            ("hob_failures_total", 1),
-            ("hob_refusals_total", 1),
         ] {
             assert_eq!(total(name), Some(count), "{name}");
         }

@@ -1,4 +1,4 @@
-//! The file with a run's counters, in OpenMetrics' text format, for a collector that reads files.
+//! The file with a run's metrics, in OpenMetrics' text format, for a collector that reads files.
 //!
 //! # Guarantees
 //! A reader never sees half a file: each version is renamed over the one before.
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hob_worker::counters;
+use hob_worker::{MetricsFormat, metrics};
 use tempfile::NamedTempFile;
 
 use crate::cli::exit::{Exit, fatal};
@@ -19,17 +19,17 @@ use crate::cli::exit::{Exit, fatal};
 const EVERY: Duration = Duration::from_secs(15);
 
 /// The file, written now and then until it is closed.
-pub(super) struct CountersFile {
+pub(super) struct MetricsFile {
     path: PathBuf,
     writer: tokio::task::JoinHandle<()>,
 }
 
-impl CountersFile {
+impl MetricsFile {
     /// Writes the file for the first time. `None` if no file is wanted.
     pub(super) fn open(path: Option<PathBuf>) -> anyhow::Result<Option<Self>> {
         let Some(path) = path else { return Ok(None) };
         write(&path).map_err(|error| {
-            fatal(Exit::Usage, format!("the counters cannot be written to `{}`: {error}", path.display()))
+            fatal(Exit::Usage, format!("the metrics cannot be written to `{}`: {error}", path.display()))
         })?;
         let now_and_then = path.clone();
         let writer = tokio::spawn(async move {
@@ -39,7 +39,7 @@ impl CountersFile {
                 let path = now_and_then.clone();
                 let written = tokio::task::spawn_blocking(move || write(&path)).await;
                 if let Ok(Err(error)) = written {
-                    tracing::warn!(%error, "the counters could not be written: {error}");
+                    tracing::warn!(%error, "the metrics could not be written: {error}");
                 }
             }
         });
@@ -52,7 +52,7 @@ impl CountersFile {
         // Dropped only now, so that nothing older is written over this.
         drop(self.writer.await);
         if let Err(error) = write(&self.path) {
-            tracing::warn!(%error, "the counters could not be written: {error}");
+            tracing::warn!(%error, "the metrics could not be written: {error}");
         }
     }
 }
@@ -60,7 +60,7 @@ impl CountersFile {
 fn write(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(counters().as_bytes())?;
+    file.write_all(metrics(MetricsFormat::OpenMetrics).as_bytes())?;
     // A collector runs as another user, and nothing in it is secret.
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
     file.persist(path)?;
