@@ -149,6 +149,7 @@ pub use money::{
 pub use outcomes::{
     bill::{bill_of, quote_for},
     outcome::{IssueOutcome, OutcomeKind},
+    step_figures::{AttemptFate, StepFigures},
     sums::{OutcomeGroup, Outcomes, by_group},
 };
 pub use plans::{

@@ -2,4 +2,5 @@
 
 pub(crate) mod bill;
 pub(crate) mod outcome;
+pub(crate) mod step_figures;
 pub(crate) mod sums;
