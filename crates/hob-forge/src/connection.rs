@@ -36,6 +36,7 @@ use crate::{
     pushes::Pushes,
     rates::resource_of,
     reply::{Links, Reply, decode},
+    requests::RequestCount,
     throttle::WriteTurn,
     transport::{Calls, DOWNLOAD_MAX, Transport, unreachable},
     wait::wait,
@@ -180,6 +181,11 @@ impl Connection {
     pub fn call_counts(&self) -> CallCounts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         CallCounts { reads: count(&self.reads), unchanged: count(&self.unchanged), writes: count(&self.writes) }
+    }
+
+    /// The number of requests so far, by kind and answer.
+    pub fn request_counts(&self) -> Vec<RequestCount> {
+        self.transport.requests.all()
     }
 
     /// Counts a read whose answer was not a 304.

@@ -36,6 +36,7 @@ use crate::{
     purpose::Purpose,
     rates::{Rates, resource_of},
     reply::{Reply, Scope, exhausted},
+    requests::{Requests, kind_of},
     throttle::{Throttle, WriteTurn},
     wrong_server::in_plain_words,
 };
@@ -56,6 +57,7 @@ pub(super) struct Transport {
     clock: ForgeClock,
     throttle: Throttle,
     rates: Rates,
+    pub(super) requests: Requests,
     secondary_in_a_row: AtomicU32,
     secrets: KnownSecrets,
     calls: Calls,
@@ -95,6 +97,7 @@ impl Transport {
             clock: ForgeClock::default(),
             throttle: Throttle::new(settings),
             rates: Rates::default(),
+            requests: Requests::default(),
             secondary_in_a_row: AtomicU32::default(),
             secrets,
         }
@@ -248,6 +251,7 @@ impl Transport {
 
     /// Sends a request; its whole answer in time. Its date sets the clock.
     async fn carry_out(&self, request: http::Request<octocrab::OctoBody>, what: &str) -> Result<Reply, ForgeError> {
+        let kind = kind_of(request.method(), request.uri().path());
         let exchange = async {
             let answer = self.octocrab.execute(request).await.map_err(|error| unreachable(what, error))?;
             let (parts, body) = answer.into_parts();
@@ -261,7 +265,9 @@ impl Transport {
         let (deadline, began) = (self.settings.timeout, Instant::now());
         let reply = tokio::time::timeout(deadline, exchange)
             .await
-            .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }))?;
+            .unwrap_or_else(|_elapsed| Err(ForgeError::TimedOut { what: what.to_owned(), deadline }));
+        self.requests.count(kind, reply.as_ref().ok().map(|reply| reply.status));
+        let reply = reply?;
         let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(status = reply.status.as_u16(), duration_ms, "answered");
         if let Some(date) = reply.text(header::DATE.as_str()) {
