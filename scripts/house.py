@@ -82,6 +82,7 @@ BY_PATH = {
         "crates/hob-agent/src/session/writer.rs",
         "crates/hob-worker/src/audit.rs",
         "crates/hob-worker/src/earlier_checks.rs",
+        "crates/hob-worker/src/metrics/process.rs",
         "crates/hob-worker/src/spend_journal.rs",
         "crates/hob-workspace/src/mirror.rs",
         "crates/hob-workspace/src/prepared.rs",

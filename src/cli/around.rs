@@ -2,7 +2,7 @@
 
 use hob_agent::Approval;
 use hob_text::count;
-use hob_worker::RunSummary;
+use hob_worker::{RunSummary, sum_metrics};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -37,6 +37,9 @@ impl Around {
         approve: AutoApprove,
         screen: Screen,
     ) -> anyhow::Result<Self> {
+        if metrics.metrics_totals {
+            sum_metrics();
+        }
         let listener = Listener::open(metrics.listen, setup)?;
         let metrics = MetricsFile::open(metrics.metrics)?;
         if let Some(listener) = &listener {

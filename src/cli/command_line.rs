@@ -246,6 +246,7 @@ mod tests {
               --listen [<ADDRESS>]  Serve the metrics at `http://ADDRESS/metrics`. A port alone is one of
                                     this machine's, and other machines need a token: HOB_LISTEN_TOKEN, or a
                                     file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620]
+              --metrics-totals      Sum the metrics over all repositories, without the label `repository`
           -h, --help                Print help (see more with '--help')
 
         == hob status

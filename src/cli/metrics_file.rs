@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hob_worker::{MetricsFormat, metrics};
+use hob_worker::metrics_for_file;
 use tempfile::NamedTempFile;
 
 use crate::cli::exit::{Exit, fatal};
@@ -60,7 +60,7 @@ impl MetricsFile {
 fn write(path: &Path) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder)?;
-    file.write_all(metrics(MetricsFormat::OpenMetrics).as_bytes())?;
+    file.write_all(metrics_for_file().as_bytes())?;
     // A collector runs as another user, and nothing in it is secret.
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
     file.persist(path)?;

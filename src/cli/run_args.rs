@@ -54,4 +54,7 @@ pub(super) struct MetricsArgs {
     /// HOB_LISTEN_TOKEN, or a file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620].
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "4620")]
     pub(super) listen: Option<ListenAddress>,
+    /// Sum the metrics over all repositories, without the label `repository`.
+    #[arg(long)]
+    pub(super) metrics_totals: bool,
 }

@@ -19,6 +19,7 @@
 //! | `offer` | pull requests that belong to no issue |
 //! | `mirror` | the repository's mirror, which processes of Hob share |
 //! | `repository_file` | the repository's file, and a worker's settings with it |
+//! | `metrics` | what operators count, over all workers of the process |
 //! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
 //! | `ledgers` | the newest records of all issues at once |
@@ -85,7 +86,7 @@ pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
 pub use ledgers::{Ledgers, ledgers};
 pub use memory::Preflight;
-pub use metrics::{MetricsFormat, metrics};
+pub use metrics::{MetricsFormat, metrics, metrics_for_file, sum_metrics};
 pub use profiles::{base_catalog, catalog};
 pub use reconcile::{
     Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,

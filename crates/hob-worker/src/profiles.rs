@@ -11,14 +11,14 @@ use hob_domain::{
 use hob_forge::ForgeError;
 use hob_workspace::{Remote, WorkspaceError, folder_profiles};
 
-use crate::{WorkError, Worker, metrics::read};
+use crate::{WorkError, Worker, metrics::METRICS};
 
 /// The catalog for an attempt from `base`, a fetched commit. It does not use the forge's API; contents that the mirror
 /// lacks come from its git server.
 pub async fn base_catalog(worker: &Worker, remote: &Remote, base: &Sha) -> Catalog {
     let settings = &worker.settings.profiles;
     let catalog = catalog(worker.workspace.profile_files(remote, base, settings.max).await, settings).await;
-    read(catalog.unread_places);
+    METRICS.profiles.read(catalog.unread_places);
     catalog
 }
 

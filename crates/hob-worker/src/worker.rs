@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::{AuditSink, Settings, SettingsError, Signing, Webhook, WebhookFormat};
 use hob_domain::{
-    Audited, Claimant, CommitIdentity, Deed, IssueNumber, IssueStatus, Login, RepoName, WorkerId, audited, has_label,
-    noreply_email,
+    Audited, Claimant, CommitIdentity, Deed, IssueNumber, IssueStatus, Login, RepoName, StepFigures, WorkerId, audited,
+    has_label, noreply_email,
 };
 use hob_forge::{Forge, Issue, StepListener, fresh_nonce};
 use hob_sandbox::Sandbox;
@@ -21,7 +21,7 @@ use crate::{
     audit::Audit,
     earlier_checks::EarlierChecks,
     memory::{Preflight, WorkerMemory},
-    metrics::record_event,
+    metrics::METRICS,
     spend_journal::SpendJournal,
     webhook::Receiver,
 };
@@ -139,10 +139,7 @@ impl Worker {
         let memory = Arc::new(WorkerMemory::default());
         *memory.preflight.lock() = parts.preflight;
         Ok(Self {
-            forge: match &audit {
-                Some(audit) => parts.forge.clone().telling(listener(audit, parts.forge.repo())),
-                None => parts.forge,
-            },
+            forge: parts.forge.clone().telling(listener(audit.clone(), parts.forge.repo())),
             audit,
             settings: parts.settings,
             server_url: parts.server_url,
@@ -209,7 +206,7 @@ impl Worker {
     }
 
     pub(super) fn emit(&self, event: &WorkEvent) {
-        record_event(event);
+        METRICS.record_event(event);
         (self.events)(self.forge.repo(), event);
     }
 
@@ -329,8 +326,13 @@ fn audit_of(parts: &WorkerParts, secrets: &KnownSecrets) -> Result<Option<Arc<Au
     Ok(Some(Arc::new(Audit::new(sink, &parts.state_dir, webhook, secrets.clone())?)))
 }
 
-/// Tells what each step of the repository's ledgers did.
-fn listener(audit: &Arc<Audit>, repo: &RepoName) -> StepListener {
-    let (audit, repo) = (Arc::clone(audit), repo.clone());
-    StepListener::new(move |before, after, sentence| audit.tell(&audited(&repo, before, after, sentence)))
+/// Counts each step of the repository's ledgers, and tells the audit trail what it did.
+fn listener(audit: Option<Arc<Audit>>, repo: &RepoName) -> StepListener {
+    let repo = repo.clone();
+    StepListener::new(move |before, after, sentence| {
+        METRICS.steps.note(&repo, &StepFigures::of(before, after));
+        if let Some(audit) = &audit {
+            audit.tell(&audited(&repo, before, after, sentence));
+        }
+    })
 }

@@ -178,7 +178,7 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
         "hob_routing_decisions_total{by=\"repository\"} 1",
         "hob_hand_offs_total{from=\"dns\",to=\"cloud\"} 1",
         "hob_hand_offs_total{from=\"cloud\",to=\"gone\"} 1",
-        "hob_hand_off_seconds_count{from=\"dns\",to=\"cloud\"} 1",
+        "hob_hand_off_seconds_count 2",
         "hob_profile_loads_total{agent=\"dns\",result=\"ok\"} 1",
         "hob_profile_load_seconds_count 3",
         "hob_profile_load_errors_total{agent=\"gone\",reason=\"missing\"} 1",
@@ -188,6 +188,8 @@ async fn a_chain_is_in_the_logs_the_counters_and_the_ledger() {
     ] {
         assert!(counters.lines().any(|written| written == line), "{line}\n{counters}");
     }
+    let spent: Vec<_> = counters.lines().filter(|line| line.starts_with("hob_cost_usd_total{")).collect();
+    assert_eq!(spent, ["hob_cost_usd_total{repository=\"acme/site\",agent=\"dns-agent\",model=\"unknown\"} 0.5"]);
     let events: Vec<Value> = ended.stderr.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let links: Vec<_> = events.iter().filter(|event| event["span"]["name"] == "hand_off").collect();
     let passed =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hob_domain::{RunId, Sha, has_label};
 use parking_lot::Mutex;
 
-use crate::{Worker, attempt::loaded_agent::LoadedAgent, held_issue::HeldIssue, metrics::loaded};
+use crate::{Worker, attempt::loaded_agent::LoadedAgent, held_issue::HeldIssue, metrics::METRICS};
 
 /// The profile or agent that works now, and its session.
 pub(super) struct ActiveProfile {
@@ -30,7 +30,7 @@ impl ActiveProfile {
             let label = profile.matches.labels.iter().find(|label| has_label(&issue.labels, label));
             label.map_or(profile.name.as_str(), String::as_str)
         });
-        loaded(name, *took);
+        METRICS.profiles.loaded(name, *took);
         held.durations().loads.push(*took);
         tracing::info!(
             event = "agent_loaded",

@@ -36,7 +36,7 @@ use crate::{
         purpose::plan_brief,
         set_up::{SetUp, set_up},
     },
-    metrics::{Degraded, degraded},
+    metrics::{Degraded, METRICS},
     notify::notify,
 };
 
@@ -107,8 +107,11 @@ pub(super) async fn run_agent(
     let ended = CancellationToken::new();
     let span = tracing::error_span!("agent_run", run = %request.run, agent = active.loaded.name, round);
     let run = async {
+        let began = Instant::now();
         let report =
             worker.children.executor.run(&active.loaded.name, active.loaded.agent.as_ref(), &request, &context).await;
+        let is_failed = !matches!(&report, Ok(RunReport { outcome, .. }) if !matches!(outcome, Outcome::Failed { .. }));
+        METRICS.runs.ended(&active.loaded.name, is_failed, began.elapsed());
         drop(context);
         ended.cancel();
         report
@@ -270,7 +273,7 @@ pub(super) async fn show_progress(
             noted = spent;
         }
         if line.fell_back {
-            degraded(Degraded::Model);
+            METRICS.profiles.degraded(Degraded::Model);
         }
         if let Some(checklist) = line.checklist {
             worker.advanced(job.number(), &checklist.standing(), checklist.percent());

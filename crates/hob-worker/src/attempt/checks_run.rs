@@ -15,6 +15,7 @@ use crate::{
         set_up::{SetUp, last_lines, set_up},
     },
     earlier_checks::CheckInputs,
+    metrics::METRICS,
 };
 
 /// The folder of test runners' reports in the checks' home.
@@ -89,7 +90,9 @@ pub(super) async fn these_checks_on(
         SetUp::Nothing | SetUp::Ready(_) if matches!(on, CheckedCommit::Needed | CheckedCommit::Kept) => {}
         SetUp::Nothing | SetUp::Ready(_) => {
             results.iter().for_each(|result| job.learn(Lesson::of_check(result)));
-            worker.memory.flakes.note(sha, &results).iter().for_each(|check| job.learn(Lesson::flaky(check)));
+            let flaky = worker.memory.flakes.note(sha, &results);
+            METRICS.runs.flaky(on, flaky.len());
+            flaky.iter().for_each(|check| job.learn(Lesson::flaky(check)));
             if on == CheckedCommit::Base {
                 let told = results.iter().filter(|result| result.says_something());
                 job.base_runs.lock().extend(told.cloned());

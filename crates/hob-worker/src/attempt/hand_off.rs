@@ -29,7 +29,7 @@ use crate::{
         proof::{Proof, Proven, prove},
         remaining_allowance::remaining_allowance,
     },
-    metrics::{chain_ended, handed_over},
+    metrics::METRICS,
 };
 
 /// The most bytes of a report that a hand-off passes on, which leaves room for the rest of it.
@@ -152,7 +152,7 @@ pub(super) async fn hand_on(worker: &Worker, job: &Job<'_>, to: &ProfileName, re
 }
 
 fn note_time(job: &Job<'_>, from: &ProfileName, to: &ProfileName, took: Duration) {
-    handed_over(from.as_str(), to.as_str(), took);
+    METRICS.profiles.handed_over(from.as_str(), to.as_str(), took);
     job.held.durations().hand_offs.push(took);
 }
 
@@ -172,7 +172,7 @@ fn number(record: &Record) -> usize {
 /// Reports the end of a chain as progress.
 fn ended(worker: &Worker, job: &Job<'_>, why: &str, done: &str) -> Passed {
     let issue = job.number();
-    chain_ended();
+    METRICS.profiles.chain_ended();
     tracing::warn!(issue = issue.0, "hand-off rejected, keeping the work so far: {why}");
     worker.progress(issue, &format!("hand-off rejected, keeping the work so far: {why}"));
     Passed::Ended(done.to_owned())

@@ -25,7 +25,7 @@ use crate::{
         switch::switch,
     },
     held_issue::HeldIssue,
-    metrics::{Degraded, LoadFault, decided, degraded, load_failed},
+    metrics::{Degraded, LoadFault, METRICS},
     profiles::base_catalog,
 };
 
@@ -116,7 +116,7 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     match choice.cause {
         Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff => {
             if let Some(met) = &held.lease.record().route {
-                decided(met, record.route.as_ref());
+                METRICS.profiles.decided(met, record.route.as_ref());
             }
         }
         Cause::RoutingOff(_) => {}
@@ -140,14 +140,14 @@ fn quote(worker: &Worker, before: &Record, routed: &Record) -> Option<Quote> {
 fn report_degraded(worker: &Worker, issue: IssueNumber, choice: &Choice) {
     let says = match (choice.cause, &choice.missed) {
         (Cause::RoutingOff(until), _) => {
-            degraded(Degraded::RoutingOff);
+            METRICS.profiles.degraded(Degraded::RoutingOff);
             routing_is_off(until)
         }
         (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff, Some(missed)) => {
             for name in &missed.names {
-                load_failed(name.as_ref().map(ProfileName::as_str), LoadFault::Damaged);
+                METRICS.profiles.load_failed(name.as_ref().map(ProfileName::as_str), LoadFault::Damaged);
             }
-            degraded(Degraded::Profile);
+            METRICS.profiles.degraded(Degraded::Profile);
             missed.warning.clone()
         }
         (Cause::PersonsAgent | Cause::OtherAgent | Cause::Choice | Cause::HandOff, None) => return,
@@ -184,7 +184,7 @@ pub(super) async fn carry_out(
         }
         Err(not_loaded) => not_loaded,
     };
-    load_failed(Some(name.as_str()), fault);
+    METRICS.profiles.load_failed(Some(name.as_str()), fault);
     let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
     let Some(instead) = choice.clone().without_profile(&base, &says) else {
         tracing::warn!(issue = issue.0, "who chose the profile is asked: {says}");
@@ -192,7 +192,7 @@ pub(super) async fn carry_out(
     };
     note(held, &instead).await;
     tracing::warn!(issue = issue.0, "the base agent works: {says}");
-    degraded(Degraded::Profile);
+    METRICS.profiles.degraded(Degraded::Profile);
     worker.progress(issue, &format!("the base agent works: {says}"));
     of_settings(worker, rules, &base, &instead).await
 }

@@ -36,7 +36,7 @@ use crate::{
         publish::publish,
         remaining_allowance::remaining_allowance,
     },
-    metrics::{Degraded, degraded},
+    metrics::{Degraded, METRICS},
     profiles::base_catalog,
 };
 
@@ -146,7 +146,7 @@ pub(super) async fn look(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Res
             worker.progress(job.number(), &format!("`{reviewer}` has {all}, {} of them high", found.high().count()));
         }
         Reviewed::Missing(cause) => {
-            degraded(Degraded::Review);
+            METRICS.profiles.degraded(Degraded::Review);
             tracing::warn!(issue = job.number().0, reviewer, "continuing without a review: {cause}");
             worker.progress(job.number(), &format!("continuing without a review: {cause}"));
         }

@@ -16,7 +16,7 @@ use crate::{
     agent::{agent_names, ask_model, is_agent},
     authorize::{AgentChoice, chosen_agent},
     held_issue::HeldIssue,
-    metrics::{Degraded, degraded},
+    metrics::{Degraded, METRICS},
     profiles::forge_catalog,
     repository_file::in_repository,
 };
@@ -161,7 +161,7 @@ pub(super) async fn ask_small_model(
         Ok(Err(error)) => error.reason,
         Err(_elapsed) => format!("no answer within {} s", MODEL_TIME.as_secs()),
     };
-    degraded(Degraded::RoutingModel);
+    METRICS.profiles.degraded(Degraded::RoutingModel);
     tracing::warn!(issue = issue.0, model, "`routing.model` gave no answer, so the rules decide: {why}");
     worker.progress(issue, &format!("`routing.model` gave no answer, so the rules decide: {why}"));
     None

@@ -1,73 +1,33 @@
 //! Metrics of what the workers tell as events.
 
-use std::sync::LazyLock;
+use hob_domain::State;
+use prometheus_client::metrics::{counter::Counter, family::Family};
 
-use prometheus_client::{
-    encoding::EncodeLabelSet,
-    metrics::{counter::Counter, family::Family},
-};
-
-use crate::{
-    WorkEvent,
-    metrics::named::{Named, count},
-};
-
-static EVENTS: LazyLock<Events> = LazyLock::new(Events::default);
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ByState {
-    state: String,
-}
+use crate::metrics::named::{Labels, Named, count};
 
 #[derive(Default)]
-struct Events {
-    moves: Family<ByState, Counter>,
+pub(crate) struct Events {
+    moves: Family<Labels, Counter>,
     refusals: Counter,
     failures: Counter,
 }
 
-/// Names the metrics of events.
-pub(super) fn register(of: &mut Named<'_>) {
-    of.count("issue_moves", "New states of issues", &EVENTS.moves);
-    of.count("refusals", "Triggers that were refused", &EVENTS.refusals);
-    of.count("failures", "Polls and attempts that failed", &EVENTS.failures);
-}
-
-/// Something happened.
-pub(crate) fn record_event(event: &WorkEvent) {
-    match event {
-        WorkEvent::Moved { state, .. } => count(&EVENTS.moves, &ByState { state: state.to_string() }),
-        WorkEvent::Refused { .. } => {
-            EVENTS.refusals.inc();
-        }
-        WorkEvent::Failed { .. } => {
-            EVENTS.failures.inc();
-        }
-        WorkEvent::Polled { .. }
-        | WorkEvent::CreatesLabels { .. }
-        | WorkEvent::Progress { .. }
-        | WorkEvent::Activity { .. }
-        | WorkEvent::AgentStarted { .. }
-        | WorkEvent::Checked { .. }
-        | WorkEvent::Published { .. } => {}
+impl Events {
+    pub(super) fn register(&self, of: &mut Named<'_>) {
+        of.count("issue_moves", "New states of issues", &self.moves);
+        of.count("refusals", "Triggers that were refused", &self.refusals);
+        of.count("failures", "Polls and attempts that failed", &self.failures);
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use hob_domain::{IssueNumber, State};
+    pub(super) fn moved(&self, state: State) {
+        count(&self.moves, &vec![("state", state.to_string())]);
+    }
 
-    use super::*;
-    use crate::metrics::{MetricsFormat, metrics};
+    pub(super) fn refused(&self) {
+        self.refusals.inc();
+    }
 
-    #[test]
-    fn moves_refusals_and_failures_are_counted() {
-        record_event(&WorkEvent::Failed { issue: None, reason: String::new() });
-        record_event(&WorkEvent::Refused { issue: IssueNumber(1), reason: String::new() });
-        record_event(&WorkEvent::Moved { issue: IssueNumber(1), state: State::InReview, why: String::new() });
-        let text = metrics(MetricsFormat::Prometheus);
-        for line in ["hob_failures_total 1", "hob_refusals_total 1", r#"hob_issue_moves_total{state="in-review"} 1"#] {
-            assert!(text.lines().any(|written| written == line), "{line}\n{text}");
-        }
+    pub(super) fn failed(&self) {
+        self.failures.inc();
     }
 }

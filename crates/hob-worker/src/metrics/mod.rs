@@ -1,16 +1,20 @@
 //! Metrics for operators who watch many runs, over all workers of the process.
 //!
-//! Names follow Prometheus. A label is one of a few words, or the name of an agent, a model or a profile; of these only so many are
-//! counted by themselves. No other text from outside is in a label.
+//! Names follow Prometheus. A label is one of a few words, the repository, or the name of an agent, a model or a profile, for which
+//! there is only so much [room](room). No other text from outside is in a label.
 
-mod bounded_names;
+mod all;
 mod events;
+mod forge;
 mod named;
+mod polls;
+mod process;
 mod profiles;
+mod room;
+mod runs;
+mod steps;
 mod text;
 
-pub(crate) use events::record_event;
-pub(crate) use profiles::{
-    Degraded, LoadFault, chain_ended, decided, degraded, handed_over, load_failed, loaded, read,
-};
-pub use text::{MetricsFormat, metrics};
+pub(crate) use all::METRICS;
+pub(crate) use profiles::{Degraded, LoadFault};
+pub use text::{MetricsFormat, metrics, metrics_for_file, sum_metrics};

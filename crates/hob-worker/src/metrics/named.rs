@@ -1,12 +1,12 @@
 //! How a metric gets its name, and a series its labels.
 
-use std::{fmt::Debug, hash::Hash};
-
 use prometheus_client::{
-    encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family},
     registry::{Metric, Registry, Unit},
 };
+
+/// Labels of a series, by name. Each metric has its own, always in the same order.
+pub(super) type Labels = Vec<(&'static str, String)>;
 
 /// A registry in which each metric gets a name and a sentence about it.
 pub(super) struct Named<'a>(pub(super) &'a mut Registry);
@@ -24,6 +24,6 @@ impl Named<'_> {
 }
 
 /// Adds one to the series with these labels.
-pub(super) fn count<L: Clone + Debug + Hash + Eq + EncodeLabelSet>(of: &Family<L, Counter>, labels: &L) {
+pub(super) fn count(of: &Family<Labels, Counter>, labels: &Labels) {
     of.get_or_create(labels).inc();
 }

@@ -13,6 +13,7 @@ use crate::{
     Preflight, RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     attempt::room_after_pause,
     corrections::propose_correction,
+    metrics::METRICS,
     observe::discover,
     preflight::preflight,
     reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, write_journal},
@@ -124,6 +125,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         return Ok(None);
     };
     let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
+    METRICS.polls.found(worker.forge.repo(), &found.snapshot, &worker.settings, now);
     let planned = match scope {
         Scope::All => plan(&found.snapshot, &rules, now),
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),

@@ -7,6 +7,7 @@ use hob_domain::RepoName;
 
 use crate::{
     WorkError, WorkEvent, Worker,
+    metrics::METRICS,
     schedule::{
         repository_queue::RepositoryQueue,
         scheduler::{Completed, Mode, Scheduler},
@@ -19,6 +20,7 @@ impl Scheduler {
     /// Gives a repository its queue.
     pub(super) fn add(&mut self, worker: Arc<Worker>) {
         let repo = worker.forge().repo().clone();
+        METRICS.begin(&repo);
         self.queues.entry(repo).or_insert_with(|| RepositoryQueue::new(worker));
     }
 

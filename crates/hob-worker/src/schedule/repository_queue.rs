@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use crate::{
     WorkError, Worker,
+    metrics::METRICS,
     schedule::{
         poll::{Look, Poll, Work},
         seen::Seen,
@@ -121,6 +122,7 @@ impl RepositoryQueue {
 
     /// Notes that there is nothing to poll for; returns the time until the next poll.
     pub(super) fn found_nothing(&mut self, poll: &PollSettings) -> Duration {
+        METRICS.polls.nothing_new(self.worker.forge().repo());
         self.idle_polls = self.idle_polls.saturating_add(1);
         poll_pause(self.idle_polls, poll.interval, poll.max_interval())
     }
@@ -187,6 +189,7 @@ impl RepositoryQueue {
     /// Takes no new work; work in progress is finished.
     pub(super) fn retire(&mut self) {
         self.retired = true;
+        METRICS.polls.forget(self.worker.forge().repo());
         self.waiting.clear();
         self.looks.clear();
         if let PollState::Due(_) = self.poll {

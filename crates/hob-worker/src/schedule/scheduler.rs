@@ -35,6 +35,7 @@ use tracing::Instrument;
 
 use crate::{
     RunLimits, RunSummary, WorkError, WorkEvent, Worker, WorkerFactory,
+    metrics::METRICS,
     reconcile::{Reconciled, Slot},
     schedule::{
         poll::{Look, Poll, Scope, Work, look, poll, take_up},
@@ -114,6 +115,7 @@ impl Scheduler {
         source: Option<RepositorySource>,
     ) -> Self {
         let begun = Instant::now();
+        METRICS.forge.watch(connection);
         Self {
             queues: BTreeMap::new(),
             tasks: JoinSet::new(),
@@ -165,6 +167,7 @@ impl Scheduler {
             let moment = Moment::new(&self.connection);
             self.see_writes(moment.now).await;
             self.start(moment);
+            METRICS.runs.jobs(self.in_progress(), self.jobs);
             let wake = self.wakes_at(moment);
             if self.tasks.is_empty() && self.is_over(wake) {
                 break;
