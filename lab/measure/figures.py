@@ -139,7 +139,8 @@ def takeover():
         lease |= {"poll.interval": "30s", "poll.max_interval": "5m"}
         flags = [part for key, value in lease.items() for part in ("--set", f"{key}={value}")]
         command, environment = hob(forge, folder, "run", *flags)
-        (folder / "hob.toml").write_text(SETTINGS.replace("echo done", "test -e again || { touch again; sleep 600; }; echo done"))
+        settings = (folder / "hob.toml").read_text()
+        (folder / "hob.toml").write_text(settings.replace("echo done", "test -e again || { touch again; sleep 600; }; echo done"))
         number = forge.issue()
         forge.label(number)
         dead = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
