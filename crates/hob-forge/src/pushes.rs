@@ -22,7 +22,7 @@ pub(super) struct Pushes {
     /// Its web address; unset if ledgers move over the API only.
     server: OnceLock<String>,
     given_up_at: Mutex<Option<Instant>>,
-    fences_given_up_at: Mutex<Option<Instant>>,
+    renewals_given_up_at: Mutex<Option<Instant>>,
 }
 
 impl Pushes {
@@ -38,14 +38,14 @@ impl Pushes {
     }
 
     /// Whether a push of a branch may take a ledger's step along now.
-    pub(super) fn takes_fences(&self) -> bool {
-        self.server().is_some() && !is_paused(&self.fences_given_up_at)
+    pub(super) fn take_renewals(&self) -> bool {
+        self.server().is_some() && !is_paused(&self.renewals_given_up_at)
     }
 
     /// Pushes branches alone for a while.
-    pub(super) fn give_fences_up(&self, why: &dyn std::error::Error) {
+    pub(super) fn give_renewals_up(&self, why: &dyn std::error::Error) {
         tracing::info!("branches are pushed without their ledgers for {} minutes: {why}", PAUSE.as_secs() / 60);
-        *self.fences_given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.renewals_given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// Uses the API for a while.

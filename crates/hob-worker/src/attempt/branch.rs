@@ -227,13 +227,13 @@ pub(crate) async fn push_checkout(
     head: &Sha,
     known: Option<&Sha>,
 ) -> Result<(), WorkError> {
-    // One that the ledger does not fence has to be outlasted by the lease.
+    // A push that does not renew the lease has to be outlasted by it.
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
     worker.forge.permit(lease, deadline, "push the branch")?;
     worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
     let remote = worker.remote().await?;
     let push = Push { checkout, remote: &remote, head, known };
-    match tokio::time::timeout(deadline, push_fenced(worker, lease, push)).await {
+    match tokio::time::timeout(deadline, push_and_renew(worker, lease, push)).await {
         Ok(result) => result?,
         Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
     }
@@ -255,18 +255,21 @@ struct Push<'a> {
 }
 
 /// Pushes a branch together with its ledger where that can be done, and otherwise the branch alone.
-async fn push_fenced(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Result<(), WorkError> {
+async fn push_and_renew(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Result<(), WorkError> {
     let (Push { checkout, remote, head, known }, ledger) = (push, worker.forge.ledger());
     let mut refused = None;
-    while let Some(fence) = ledger.fence(lease).await? {
-        let (name, (old, new)) = (fence.name().to_owned(), (fence.from().clone(), fence.to().clone()));
-        let along = Along { name, old: old.clone(), new, packed: fence.packed() };
+    while let Some(renewal) = ledger.push_along(lease).await? {
+        let (name, (old, new)) = (renewal.name().to_owned(), (renewal.from().clone(), renewal.to().clone()));
+        let along = Along { name, old: old.clone(), new, packed: renewal.packed() };
         match worker.workspace.push(checkout, remote, head, known, Some(along)).await {
-            Ok(true) => return Ok(ledger.fenced(lease, fence)),
+            Ok(true) => {
+                ledger.pushed_along(lease, renewal);
+                return Ok(());
+            }
             Ok(false) => return Ok(()),
             Err(error) => refused = Some(error),
         }
-        drop(fence);
+        drop(renewal);
         // Either the ledger moved, by another holder or for a request, or the branch's own reason is told by a push of it alone.
         ledger.watch(lease).await?;
         if lease.tip() == old {
@@ -275,7 +278,7 @@ async fn push_fenced(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Resu
     }
     worker.workspace.push(checkout, remote, head, known, None).await?;
     if let Some(refused) = refused {
-        ledger.unfenced(&refused);
+        ledger.push_alone(&refused);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The fence of a branch's push: a step of the issue's ledger that the push takes along.
+//! A renewal of a lease that the push of the issue's branch makes: the fencing of that push.
 //!
 //! # Guarantees
 //! The server moves the branch and the ledger or neither. So a worker that lost its lease, however late its push arrives, moves no
@@ -16,7 +16,7 @@ use crate::{
 
 /// A renewal of a lease that a push of the issue's branch makes. Nothing else writes the ledger while it exists.
 #[derive(Debug)]
-pub struct Fence {
+pub struct PushedRenewal {
     name: String,
     commit: LedgerCommit,
     mine: Holding,
@@ -30,10 +30,10 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// [`ForgeError`] of a record that cannot be written.
-    pub async fn fence(self, lease: &HeldLease) -> Result<Option<Fence>, ForgeError> {
+    pub async fn push_along(self, lease: &HeldLease) -> Result<Option<PushedRenewal>, ForgeError> {
         let connection = self.forge.connection();
         let is_on = self.forge.settings().pushes_per_minute > 0 && connection.access() == Access::ReadWrite;
-        if !is_on || !connection.pushes.takes_fences() {
+        if !is_on || !connection.pushes.take_renewals() {
             return Ok(None);
         }
         let turn = lease.turn().await;
@@ -42,24 +42,24 @@ impl Ledger<'_> {
         let (redaction, named) = (connection.secrets().redaction(), Named::new(&record, RENEWED)?);
         let commit = LedgerCommit::new(Some(&mine.tip), &mine.tree, &redaction.text(&named.message), now);
         let name = format!("{LEDGER_PREFIX}issues/{}", lease.issue());
-        Ok(commit.map(|commit| Fence { name, commit, mine, record, _turn: turn }))
+        Ok(commit.map(|commit| PushedRenewal { name, commit, mine, record, _turn: turn }))
     }
 
     /// Notes that the branch was pushed with this step.
-    pub fn fenced(self, lease: &HeldLease, fence: Fence) {
+    pub fn pushed_along(self, lease: &HeldLease, renewal: PushedRenewal) {
         count_push(self.forge);
-        let Fence { commit, mine, record, .. } = fence;
+        let PushedRenewal { commit, mine, record, .. } = renewal;
         self.forge.listener.tell(Some(&lease.written()), &record, RENEWED);
         lease.wrote(Holding { tip: commit.sha, record, ..mine });
     }
 
-    /// Notes that the server took the push of a branch only without a step of the ledger: fences are left out for a while.
-    pub fn unfenced(self, why: &dyn std::error::Error) {
-        self.forge.connection().pushes.give_fences_up(why);
+    /// Notes that the server took the push of a branch only alone: so are the next ones for a while.
+    pub fn push_alone(self, why: &dyn std::error::Error) {
+        self.forge.connection().pushes.give_renewals_up(why);
     }
 }
 
-impl Fence {
+impl PushedRenewal {
     /// The ledger's ref.
     pub fn name(&self) -> &str {
         &self.name
