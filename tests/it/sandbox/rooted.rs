@@ -5,7 +5,7 @@ use hob_process::has_program;
 use super::*;
 use crate::harness::small_system;
 
-const PROGRAMS: [&str; 6] = ["sh", "cat", "id", "ls", "mkdir", "nproc"];
+const PROGRAMS: [&str; 7] = ["sh", "cat", "chown", "id", "ls", "mkdir", "nproc"];
 
 /// Such a system, a folder of this machine beside it, and what a child's `/app` shows.
 async fn system() -> TempDir {
@@ -37,7 +37,7 @@ async fn a_child_has_another_systems_files_and_none_of_this_machines() {
         let dir = system().await;
         let secret = dir.path().join("outside/secret").display().to_string();
         let script = format!(
-            "id -u; cat /etc/passwd; nproc; pwd; echo 1 > /app/a; echo 2 > /b; mkdir /tmp; echo 3 > /tmp/c; ls /usr/share /home {secret}; \
+            "id -u; chown 1000:1000 /etc/passwd && cat /etc/passwd; nproc; pwd; echo 1 > /app/a; echo 2 > /b; mkdir /tmp; echo 3 > /tmp/c; ls /usr/share /home {secret}; \
              cat {secret} /proc/self/root{secret}; echo x > /dev/null; read name < /run/hob/hob; echo y > /run/hob/hob; echo 0 > /proc/self/oom_score_adj"
         );
         let ended = sh(&dir, maker, &script).await.unwrap();

@@ -44,6 +44,8 @@ struct Rest {
     write: Vec<PathBuf>,
     limits: Limits,
     open: bool,
+    /// Whether it is root of the files of another system.
+    is_root: bool,
 }
 
 impl Rest {
@@ -55,6 +57,7 @@ impl Rest {
             write: plan.write.iter().cloned().chain(plan.root.iter().map(|_| "/".into())).collect(),
             limits: plan.limits,
             open: plan.network == Network::Open,
+            is_root: plan.root.is_some(),
         }
     }
 
@@ -248,7 +251,8 @@ fn restrict(rest: &Rest) -> Result<Option<Listener>, RefusedError> {
         (false, Tier::Fence | Tier::None) => filter::Sockets::Supervised,
     };
     let shared = if rest.tier == Tier::Box { filter::Shared::Box } else { filter::Shared::Machine };
-    filter::install(sockets, shared)
+    let owners = if rest.is_root { filter::Owners::Pretended } else { filter::Owners::Real };
+    filter::install(sockets, shared, owners)
 }
 
 /// The child's own folders; in a box also the temporary ones, which are its own there.

@@ -35,6 +35,16 @@ pub(super) enum Shared {
     Box,
 }
 
+/// The users that a child can give files and itself to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owners {
+    /// Those of the machine.
+    Real,
+    /// None: it is root of all of its files, and the only user. Programs for root, such as `tar` and package managers, expect to have others,
+    /// so these calls do nothing and say that they did.
+    Pretended,
+}
+
 /// Requests of `ioctl` that type into a terminal, as the kernel numbers them. In `libc` their type depends on the C library.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
@@ -54,6 +64,21 @@ const SHARING: [c_long; 13] = [
     libc::SYS_shmat,
     libc::SYS_shmctl,
     libc::SYS_shmget,
+];
+
+/// Give a file or a process to another user or group.
+const OWNING: [c_long; 11] = [
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setfsgid,
+    libc::SYS_setfsuid,
+    libc::SYS_setgid,
+    libc::SYS_setgroups,
+    libc::SYS_setregid,
+    libc::SYS_setresgid,
+    libc::SYS_setresuid,
+    libc::SYS_setreuid,
+    libc::SYS_setuid,
 ];
 
 /// Answered with `ENOSYS`: their arguments are in memory, where a filter cannot look, and every program falls back to
@@ -134,11 +159,14 @@ const SOCKET_FLAGS: u64 = 0o2_000_000 | 0o4_000;
 
 /// Installs the filter for this thread and all its descendants. It cannot be removed. The returned listener receives
 /// the calls that are answered for the child.
-pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listener>, RefusedError> {
+pub(super) fn install(sockets: Sockets, shared: Shared, owners: Owners) -> Result<Option<Listener>, RefusedError> {
     let own = SeccompAction::Errno(libc::EPERM as u32);
     let newer = WITH_FALLBACK.into_iter().map(|call| (call, Vec::new())).collect();
     apply_filter(&program(newer, SeccompAction::Errno(libc::ENOSYS as u32))?)?;
     apply_filter(&program(hiding()?, SeccompAction::Errno(0))?)?;
+    if owners == Owners::Pretended {
+        apply_filter(&program(owning(), SeccompAction::Errno(0))?)?;
+    }
     let listener = match sockets {
         Sockets::Supervised => Some(listen(supervised()?)?),
         // Before Linux 5.19, or below another listener, these calls are refused without a report.
@@ -151,6 +179,14 @@ pub(super) fn install(sockets: Sockets, shared: Shared) -> Result<Option<Listene
     }
     apply_filter(&calls)?;
     Ok(listener)
+}
+
+/// The calls of [`OWNING`], and those that only some architectures have.
+fn owning() -> BTreeMap<c_long, Vec<SeccompRule>> {
+    let calls = OWNING.into_iter();
+    #[cfg(target_arch = "x86_64")]
+    let calls = calls.chain([libc::SYS_chown, libc::SYS_lchown]);
+    calls.map(|call| (call, Vec::new())).collect()
 }
 
 /// Installs the filter of calls that the supervisor answers. The library does not know such an action, so it replaces
