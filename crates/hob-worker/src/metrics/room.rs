@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 use crate::metrics::named::Labels;
 
 /// Series with names, for each repository; the others have words of Hob's own, whose number is known.
-const SERIES_A_REPOSITORY: usize = 32;
+const SERIES_A_REPOSITORY: usize = 38;
 /// Repositories that are told apart.
 const REPOSITORIES_MAX: usize = 200;
 /// Characters of a name.

@@ -80,7 +80,11 @@ impl Steps {
         for end in ["merged", "rejected"] {
             drop(self.pulls.get_or_create(&self.labels(repo, "end", end)));
         }
-        drop(self.lost_leases.get_or_create(&self.room.labels(repo, Vec::new())));
+        let of_repo = self.room.labels(repo, Vec::new());
+        drop(self.lost_leases.get_or_create(&of_repo));
+        for times in [&self.claim_wait, &self.pull_wait, &self.merge_time] {
+            drop(times.get_or_create(&of_repo));
+        }
     }
 
     /// Counts a step of the ledger of one of the repository's issues.
@@ -111,7 +115,8 @@ impl Steps {
         if figures.lost_lease {
             count(&self.lost_leases, &of_repo);
         }
-        if figures.spend != Spend::default() {
+        // Where an agent begins, its series do.
+        if figures.spend != Spend::default() || figures.by.is_some() {
             self.spent(repo, figures);
         }
     }
