@@ -156,7 +156,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Answer(args) => Box::pin(answer::answer(setup, shared, args)).await,
         Command::Approve(args) => approve::approve(setup, shared, args).await,
         Command::Pause(args) => control::pause(setup, shared, args).await,
-        Command::Resume(args) => control::resume(setup, shared, args).await,
+        Command::Resume(args) => Box::pin(control::resume(setup, shared, args)).await,
         Command::Cancel(args) => Box::pin(control::cancel(setup, shared, args.target)).await,
         Command::Session(SessionCommand::List) => sessions::sessions(&setup, &shared),
         Command::Session(SessionCommand::Show(args)) => sessions::show(&setup, &shared, &args),

@@ -59,7 +59,7 @@ enum Readers {
     /// Everybody who reaches it, which is this machine.
     ThisMachine,
     /// Those who have the token.
-    WithToken(Token),
+    WithToken(Box<Token>),
 }
 
 /// A token that can be compared, and not read.
@@ -96,7 +96,7 @@ impl Listener {
 
 fn readers(address: ListenAddress, token: Option<SecretString>) -> anyhow::Result<Readers> {
     match token {
-        Some(token) => Ok(Readers::WithToken(Token::new(&token)?)),
+        Some(token) => Ok(Readers::WithToken(Box::new(Token::new(&token)?))),
         None if address.is_loopback() => Ok(Readers::ThisMachine),
         None => {
             let help = format!(

@@ -56,7 +56,7 @@ mod tests {
         for name in
             ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "HOB_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN", "", "A=B"]
                 .into_iter()
-                .chain(["GITHUB_TOKEN_FILE", "HOB_APP_PRIVATE_KEY_FILE"])
+                .chain(["GITHUB_TOKEN_FILE", "HOB_APP_PRIVATE_KEY_FILE", "HOB_LISTEN_TOKEN"])
         {
             assert!(!may_pass(name), "{name}");
         }

@@ -138,8 +138,9 @@ impl Worker {
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         let memory = Arc::new(WorkerMemory::default());
         *memory.preflight.lock() = parts.preflight;
+        let told = listener(audit.clone(), parts.forge.repo());
         Ok(Self {
-            forge: parts.forge.clone().telling(listener(audit.clone(), parts.forge.repo())),
+            forge: parts.forge.telling(told),
             audit,
             settings: parts.settings,
             server_url: parts.server_url,
