@@ -233,7 +233,8 @@ install -m 0644 LICENSE README.md "$stage/$name/"
 python3 scripts/sbom.py --target "$target" --features "$features" >"$stage/$name/hob.cdx.json"
 # A program for another kind of machine cannot say anything here.
 if says="$("$binary" --version 2>/dev/null)"; then
-  [ "$says" = "hob $version" ] || fail "the program says that it is $says, and Cargo.toml says $version"
+  # A program that was built in a checkout says its commit, too.
+  [[ "$says" = "hob $version" || "$says" = "hob $version ("*")" ]] || fail "the program says that it is $says, and Cargo.toml says $version"
   extras "$stage/$name"
 else
   say "This program does not run on this machine, so the release has neither completions nor manual pages."
