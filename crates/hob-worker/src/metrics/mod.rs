@@ -1,7 +1,7 @@
 //! Metrics for operators who watch many runs, over all workers of the process.
 //!
 //! Names follow Prometheus. A label is one of a few words, the repository, or the name of an agent, a model or a profile, for which
-//! there is only so much [room](room). No other text from outside is in a label.
+//! there is only so much [room]. No other text from outside is in a label.
 
 mod all;
 mod events;
