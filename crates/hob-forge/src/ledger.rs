@@ -463,7 +463,7 @@ impl Ledger<'_> {
 
 /// The texts of a step of an issue's ledger.
 pub(super) struct Named {
-    name: String,
+    pub(super) name: String,
     pub(super) message: String,
     advance: String,
 }

@@ -7,11 +7,11 @@
 use hob_domain::{Record, Sha, renewed};
 
 use crate::{
-    Access, ForgeError, HeldLease, LEDGER_PREFIX, Ledger,
+    ForgeError, HeldLease, LEDGER_PREFIX, Ledger,
     lease::{Holding, Turn},
     ledger::{Named, RENEWED},
     ref_push::LedgerCommit,
-    refs::{count_push, fresh_nonce},
+    refs::{count_push, fresh_nonce, may_push},
 };
 
 /// A renewal of a lease that a push of the issue's branch makes. Nothing else writes the ledger while it exists.
@@ -32,8 +32,7 @@ impl Ledger<'_> {
     /// [`ForgeError`] of a record that cannot be written.
     pub async fn push_along(self, lease: &HeldLease) -> Result<Option<PushedRenewal>, ForgeError> {
         let connection = self.forge.connection();
-        let is_on = self.forge.settings().pushes_per_minute > 0 && connection.access() == Access::ReadWrite;
-        if !is_on || !connection.pushes.take_renewals() {
+        if !may_push(self.forge) || !connection.pushes.take_renewals() {
             return Ok(None);
         }
         let turn = lease.turn().await;
@@ -41,7 +40,7 @@ impl Ledger<'_> {
         let record = Box::new(renewed(&mine.record, fresh_nonce(), now));
         let (redaction, named) = (connection.secrets().redaction(), Named::new(&record, RENEWED)?);
         let commit = LedgerCommit::new(Some(&mine.tip), &mine.tree, &redaction.text(&named.message), now);
-        let name = format!("{LEDGER_PREFIX}issues/{}", lease.issue());
+        let name = format!("{LEDGER_PREFIX}{}", named.name);
         Ok(commit.map(|commit| PushedRenewal { name, commit, mine, record, _turn: turn }))
     }
 

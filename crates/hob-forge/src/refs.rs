@@ -201,9 +201,12 @@ pub(super) async fn push_all(
 pub(super) fn server(forge: &Forge, share: Share) -> Option<&str> {
     let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
     let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
-    let connection = forge.connection();
-    let is_on = forge.settings().pushes_per_minute > 0 && connection.access() == Access::ReadWrite;
-    connection.pushes.server().filter(|_| has_room && is_on)
+    forge.connection().pushes.server().filter(|_| has_room && may_push(forge))
+}
+
+/// Whether the settings and the access of the process let ledgers be pushed.
+pub(super) fn may_push(forge: &Forge) -> bool {
+    forge.settings().pushes_per_minute > 0 && forge.connection().access() == Access::ReadWrite
 }
 
 /// Pushes updates to `server`, and gives pushes up for a while if it does not take them; its report on each.
