@@ -181,6 +181,22 @@ impl Forge {
         Ok(())
     }
 
+    /// Makes the rest of the lease cover a write that may take `deadline`: renews it where it does not. A holder that was suspended,
+    /// or slow, goes on if nobody has taken the issue over.
+    ///
+    /// # Errors
+    /// [`ForgeError::Lost`] if another worker has the lease now; [`ForgeError::LeaseTooShort`] if it is shorter than the write even so.
+    /// The caller must not write.
+    pub async fn cover(&self, lease: &HeldLease, deadline: Duration, what: &str) -> Result<(), ForgeError> {
+        if self.permit(lease, deadline, what).is_ok() {
+            return Ok(());
+        }
+        if !lease.lost().is_cancelled() {
+            Box::pin(self.ledger().renew(lease)).await?;
+        }
+        self.permit(lease, deadline, what)
+    }
+
     /// A visible, idempotent write, fenced by the lease. Failures that may be transient are waited out.
     pub(super) async fn write_held<T: DeserializeOwned>(
         &self,
@@ -247,9 +263,16 @@ impl Forge {
     }
 
     async fn write_once<T: DeserializeOwned>(&self, lease: &HeldLease, call: Call<'_>) -> Result<T, ForgeError> {
+        let (timeout, what) = (self.settings().timeout, call.purpose.what);
         // Wait for the turn before checking the lease.
-        let turn = self.write_turn(call.purpose).await?;
-        self.permit(lease, self.settings().timeout, call.purpose.what)?;
+        let mut turn = self.write_turn(call.purpose).await?;
+        if self.permit(lease, timeout, what).is_err() {
+            // A renewal may need a turn of its own.
+            drop(turn);
+            self.cover(lease, timeout, what).await?;
+            turn = self.write_turn(call.purpose).await?;
+            self.permit(lease, timeout, what)?;
+        }
         self.write_in(&turn, call).await
     }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, What, When};
-use hob_domain::{BlockCode, IssueNumber, Recovery, RunId, RunPurpose, State, Transition, WorkedBy};
-use hob_forge::{Access, Forge, HeldLease};
+use hob_domain::{BlockCode, IssueNumber, LabelChange, Recovery, RunId, RunPurpose, State, Transition, WorkedBy};
+use hob_forge::{Access, Forge, ForgeError, HeldLease};
 use hob_words::STATUS_MARK;
 use hob_worker::RunLimits;
 use serde_json::json;
@@ -224,6 +224,48 @@ async fn a_worker_that_lost_its_lease_writes_nothing_more() {
     assert_eq!(summary.worked, 0, "{:?}", world.failures());
     assert!(world.pulls().await.is_empty() && world.branches().await.is_empty());
     assert_eq!(world.record(issue).await.unwrap().state, State::Done);
+    world.finish().await;
+}
+
+/// A machine that was suspended, or so slow that the lease does not cover the next write.
+#[tokio::test]
+async fn a_holder_that_comes_late_renews_its_lease_and_goes_on() {
+    let world = World::fixing().script("fixer", &Gate::before("echo done > done.txt")).start().await;
+    let mut gate = Gate::of(&world);
+    let issue = world.asks("Make done.txt", "").await;
+    let late = async {
+        gate.reached().await;
+        world.forge.advance(past_the_lease(&world));
+        gate.open().await;
+    };
+    tokio::join!(world.run(), late);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    assert_eq!((world.record(issue).await.unwrap().generation.0, world.briefs(issue).len()), (1, 1));
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_late_write_is_made_while_the_issue_is_its_writers_and_not_afterwards() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let (forge, lease) = claimed_by_another(&world, issue).await;
+    let label = |change: fn(String) -> LabelChange, name: &str| {
+        let (forge, lease, change) = (&forge, &lease, change(name.to_owned()));
+        // An answer tells the time.
+        async move {
+            forge.issues().get(IssueNumber(issue)).await.unwrap();
+            forge.labels().change(lease, &change).await
+        }
+    };
+    world.forge.advance(past_the_lease(&world));
+    label(LabelChange::Add, "assigned").await.unwrap();
+    assert_eq!(world.labels(issue).await, ["assigned", "code"]);
+
+    world.forge.advance(past_the_lease(&world));
+    world.run().await;
+    let lost = label(LabelChange::Remove, "in-review").await.unwrap_err();
+    assert!(matches!(lost, ForgeError::Lost(_)) && lease.lost().is_cancelled(), "{lost}");
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish().await;
 }
 

@@ -229,7 +229,7 @@ pub(crate) async fn push_checkout(
 ) -> Result<(), WorkError> {
     // A push that does not renew the lease has to be outlasted by it.
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
-    worker.forge.permit(lease, deadline, "push the branch")?;
+    worker.forge.cover(lease, deadline, "push the branch").await?;
     worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
     let remote = worker.remote().await?;
     let push = Push { checkout, remote: &remote, head, known };

@@ -23,7 +23,7 @@ pub(super) async fn stage_commit(
 ) -> Result<(), WorkError> {
     let (lease, remote) = (&job.held.lease, worker.remote().await?);
     let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
-    worker.forge.permit(lease, deadline, "push commits that are on no branch")?;
+    worker.forge.cover(lease, deadline, "push commits that are on no branch").await?;
     match stage(&worker.workspace, &job.checkout, &remote, head, place.name()).await {
         // An attempt before left it.
         Err(WorkspaceError::LeaseLost { .. }) => {

@@ -42,7 +42,7 @@ pub(super) async fn through<'a, T>(
     patience: Patience,
     mut step: impl FnMut() -> BoxFuture<'a, Result<T, WorkError>>,
 ) -> Result<T, WorkError> {
-    let (mut pauses, ends, mut was_limited) = (PAUSES.into_iter(), Instant::now() + QUOTA_MAX, false);
+    let (mut pauses, ends) = (PAUSES.into_iter(), Instant::now() + QUOTA_MAX);
     loop {
         let error = match step().await {
             Ok(done) => return Ok(done),
@@ -52,12 +52,7 @@ pub(super) async fn through<'a, T>(
         let pause = match doubt(&error) {
             Doubt::None => None,
             Doubt::Refusal => pauses.next(),
-            Doubt::Quota => {
-                was_limited = true;
-                Some(LOOK).filter(|_| patience == Patience::Quota && Instant::now() < ends)
-            }
-            // The heartbeat renews it once the quota is available again.
-            Doubt::Lease => Some(LOOK).filter(|_| was_limited && Instant::now() < ends),
+            Doubt::Quota => Some(LOOK).filter(|_| patience == Patience::Quota && Instant::now() < ends),
         };
         let Some(pause) = pause else { return Err(error) };
         tracing::warn!(issue = lease.issue().0, %error, wait_seconds = pause.as_secs(), "trying again: {error}");
@@ -72,16 +67,11 @@ enum Doubt {
     Refusal,
     /// A limit.
     Quota,
-    /// The lease does not cover a write.
-    Lease,
 }
 
 fn doubt(error: &WorkError) -> Doubt {
     if matches!(error, WorkError::Forge(ForgeError::Limited { .. })) {
         return Doubt::Quota;
-    }
-    if matches!(error, WorkError::Forge(ForgeError::LeaseTooShort { .. })) {
-        return Doubt::Lease;
     }
     let is_of_a_server = matches!(error, WorkError::Forge(_) | WorkError::Workspace(_));
     let lasts = matches!(error, WorkError::Forge(error) if error.is_known_denial());
