@@ -155,7 +155,7 @@ pub(super) async fn run(
     let approval = ask::approval(auto_approve, settings.limits.approval_time, screen);
     let sandbox = sandbox_of(settings, &setup.state_dir).await;
     let context = RunContext::new(cancel.clone(), sender, child_environment(), sandbox).asking(approval);
-    let executor = Executor::new(sessions.clone(), settings.executor.clone());
+    let executor = Executor::new(sessions.clone(), settings.runs.clone());
     let run = async {
         let report = executor.run(name, agent, request, &context).await;
         drop(context);

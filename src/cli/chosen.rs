@@ -25,8 +25,10 @@ use crate::cli::{
     setup::{Listen, Setup},
 };
 
-pub(super) async fn work(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
+pub(super) async fn work(mut setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     let numbers = each_once(&args.issues);
+    // This may be the job of such a command, with the same settings.
+    setup.settings.executor.command.clear();
     let around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) };
     let jobs = if args.sequential { 1 } else { setup.settings.jobs.min(numbers.len()) };

@@ -70,7 +70,7 @@ pub(super) async fn review(setup: Setup, shared: &Shared, args: &ReviewArgs) -> 
     let (cases, bad_lines) = read(&args.file)?;
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().join("sessions"), setup.settings.state.clone());
-    let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.executor.clone());
+    let executor = Executor::new(sessions.without(setup.secrets.clone()), setup.settings.runs.clone());
     let (profile, agent) = reviewer(&setup, args.model.clone()).await?;
     let reviewer = Reviewer { profile, agent, executor, repo: "review/corpus".parse()? };
     let (mut judged, mut spent) = (Vec::new(), Spend::default());

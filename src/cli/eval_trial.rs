@@ -121,7 +121,7 @@ impl Evaluation {
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         Ok(Self {
-            executor: Executor::new(sessions::open(&setup), setup.settings.executor.clone()),
+            executor: Executor::new(sessions::open(&setup), setup.settings.runs.clone()),
             approval: if args.auto_approve { Approval::Given } else { Approval::Nobody },
             time: args.time,
             verbosity: shared.verbosity(),

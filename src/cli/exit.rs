@@ -90,9 +90,11 @@ fn of_operator(error: &OperatorError) -> Exit {
 fn of_work(error: &WorkError) -> Exit {
     match error {
         WorkError::Server(_) => Exit::Usage,
-        WorkError::Misconfigured(_) | WorkError::Agent(_) | WorkError::Settings(_) | WorkError::Glob(_) => {
-            Exit::Unhealthy
-        }
+        WorkError::Misconfigured(_)
+        | WorkError::Agent(_)
+        | WorkError::Settings(_)
+        | WorkError::Glob(_)
+        | WorkError::NoExecutor(_) => Exit::Unhealthy,
         WorkError::Shared(error) => of_work(error),
         WorkError::Forge(error) => of_forge(error),
         WorkError::Workspace(error) if error.class() == FailureClass::Misconfigured => Exit::Unhealthy,
@@ -100,6 +102,7 @@ fn of_work(error: &WorkError) -> Exit {
         | WorkError::Branch(_)
         | WorkError::InTheWay(_)
         | WorkError::Checks(_)
+        | WorkError::Executor { .. }
         | WorkError::Panicked(_)
         | WorkError::Statement(_) => Exit::Failure,
     }

@@ -163,7 +163,7 @@ async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let found =
         store.find(text, Some(&INVESTIGATIONS.parse()?)).map_err(|error| fatal(Exit::NotFound, error.to_string()))?;
     may_go_on(&found)?;
-    Executor::new(store.clone(), setup.settings.executor.clone()).end_leftovers(&found).await;
+    Executor::new(store.clone(), setup.settings.runs.clone()).end_leftovers(&found).await;
     let mut evidence = files(&args.evidence)?;
     if let Some(said) = args.message.as_ref().filter(|said| !said.trim().is_empty()) {
         evidence.push(Given { kind: EvidenceKind::Comment, source: "the terminal".into(), text: said.clone() });

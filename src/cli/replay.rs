@@ -36,7 +36,7 @@ pub(super) async fn replay(setup: Setup, shared: Shared, args: ReplayArgs) -> an
     let scratch = tempfile::tempdir()?;
     let sessions = Sessions::new(scratch.path().to_owned(), setup.settings.state.clone());
     let sessions = sessions.without(setup.secrets.clone());
-    let executor = Executor::new(sessions.clone(), setup.settings.executor.clone());
+    let executor = Executor::new(sessions.clone(), setup.settings.runs.clone());
     let request = request(&record.id, &record.repo, record.issue, brief(&before), args.folder);
     let (sender, mut progress) = mpsc::channel(64);
     let context = RunContext::new(

@@ -88,7 +88,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
         let sessions = Sessions::new(folder.path().to_owned(), settings.state);
-        let executor = Executor::new(sessions.clone(), settings.executor);
+        let executor = Executor::new(sessions.clone(), settings.runs);
         let report = executor.run("native", agent.as_ref(), &self.request, &self.context).await.unwrap();
         let replies =
             sessions.read(&self.request.session).unwrap().lines.into_iter().filter_map(|line| match line.event {

@@ -6,7 +6,7 @@
 //!   retries.
 //! - Caveats: a run whose session cannot be written works without one, and cannot be resumed.
 
-use hob_config::ExecutorSettings;
+use hob_config::RunSettings;
 use hob_domain::{FailureClass, IssueNumber, LastLines, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
 use hob_process::TaggedProcesses;
 use tokio::{task::spawn_blocking, time::Instant};
@@ -22,12 +22,12 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Executor {
     sessions: Sessions,
-    rules: ExecutorSettings,
+    rules: RunSettings,
 }
 
 impl Executor {
     /// Keeps `sessions`, and retries and waits by `rules`.
-    pub fn new(sessions: Sessions, rules: ExecutorSettings) -> Self {
+    pub fn new(sessions: Sessions, rules: RunSettings) -> Self {
         Self { sessions, rules }
     }
 

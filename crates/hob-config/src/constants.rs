@@ -46,10 +46,12 @@ pub fn is_constant(key: &str) -> bool {
 /// Takes out the constants that settings name, with the value that each has.
 pub(super) fn take_given(given: &mut Value) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
-    // `[agent]` was the section's name.
-    for name in ["retries", "retry_delay", "retry_delay_max"] {
-        if take(given, &format!("agent.{name}")).is_some() {
-            found.push((format!("agent.{name}"), VALUES.get(&format!("executor.{name}")).cloned()));
+    // Sections that they were in.
+    for old in ["agent", "executor"] {
+        for name in ["retries", "retry_delay", "retry_delay_max"] {
+            if take(given, &format!("{old}.{name}")).is_some() {
+                found.push((format!("{old}.{name}"), VALUES.get(&format!("runs.{name}")).cloned()));
+            }
         }
     }
     let taken = VALUES.iter().filter(|(key, _)| take(given, key).is_some());

@@ -78,7 +78,7 @@ pub use secrets::{own_secrets, secrets_among};
 pub use sections::{
     AppSettings, BudgetSettings, CheckSettings, ClosedIssue, DashboardSettings, ExecutorSettings, ForgeSettings,
     LeaseSettings, Limits, NotifySettings, PollSettings, PublishSettings, RedBase, ReviewSettings, ReviewUpdate,
-    StateSettings, StatusSettings, TrustSettings, WebhookFormat,
+    RunSettings, StateSettings, StatusSettings, TrustSettings, WebhookFormat,
 };
 pub use sensible::least;
 pub use settings::Settings;

@@ -437,7 +437,7 @@ mod tests {
                     [sandbox]\nmemory_mib = 512\nhosts = ['x.example']\n[identity]\nname = 'Bob'\n\
                     [publish]\nsigning = 'ssh'\nsigning_key_file = '/k/hob'\n[workspace]\nmax_file_mib = 5";
         let settings = load(file, &[("HOB__LIMITS__JOBS", "3")], &[("sandbox.disk_mib", "4096")]).unwrap();
-        assert_eq!((settings.agent.as_str(), settings.jobs, settings.executor.retries), ("fixer", 3, 1));
+        assert_eq!((settings.agent.as_str(), settings.jobs, settings.runs.retries), ("fixer", 3, 1));
         assert_eq!(
             (settings.limits.idle_timeout.as_secs(), &settings.repositories[..]),
             (540, &["a/b".to_owned()][..])
@@ -590,6 +590,9 @@ mod tests {
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
             ("jobs = 0", "`jobs` cannot be used: it is `0`; write at least 1 (in `"),
+            ("[executor]\ncommand = 'sbatch'", "`executor.command` cannot be used: it is `\"sbatch\"`; write a list"),
+            ("[executor]\ncommand = ['sbatch', 'job']", "it names no issue: write `{issue}` where its number belongs"),
+            ("[executor]\ncommand = ['', '{issue}']", "its first word is the program"),
             ("plan = 'never'\n[limits]\nusd_per_day = -1", "hob.toml`, line 3)"),
             ("[budget]\nissue = -1", "`budget.issue` cannot be used: it is `-1`; write a number from 0 up"),
             ("[budget]\nday = nan", "it is `NaN`; write a number from 0 up"),

@@ -3,15 +3,17 @@
 
 use std::time::Duration;
 
-use hob_domain::{Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, PlainComments, SignOff, Trailer};
+use hob_domain::{
+    Budget, Budgets, IssueNumber, Login, NotifyEvent, Permission, PlainComments, RepoName, SignOff, Trailer,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Author, Candidates, DraftRule, Pace, Signing, duration, size};
 
-/// `[executor]`: how failures of a run are handled.
+/// `[runs]`: how failures of a run are handled.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExecutorSettings {
+pub struct RunSettings {
     /// How often a run is retried in place after a transient failure.
     pub retries: u32,
     /// The pause before the first retry; it doubles each time.
@@ -25,10 +27,36 @@ pub struct ExecutorSettings {
     pub idle_timeout: Duration,
 }
 
-impl ExecutorSettings {
+impl RunSettings {
     /// Idle time after which people are warned; 0 means never.
     pub fn idle_warning(&self) -> Duration {
         self.idle_timeout * 2 / 5
+    }
+}
+
+/// `[executor]`: where the work on an issue is done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExecutorSettings {
+    /// The program and its arguments that have an issue worked on elsewhere; empty if this process works on it.
+    pub command: Vec<String>,
+}
+
+impl ExecutorSettings {
+    /// The command's words for an issue. `None` if this process works on it.
+    pub fn command_for(&self, repo: &RepoName, issue: IssueNumber) -> Option<Vec<String>> {
+        let (repo, issue) = (repo.to_string(), issue.to_string());
+        let filled = |word: &String| word.replace("{repo}", &repo).replace("{issue}", &issue);
+        (!self.command.is_empty()).then(|| self.command.iter().map(filled).collect())
+    }
+
+    /// What is wrong with it.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let names_no_issue = !self.command.is_empty() && !self.command.iter().any(|word| word.contains("{issue}"));
+        match self.command.first() {
+            Some(program) if program.is_empty() => Some("its first word is the program"),
+            _ => names_no_issue.then_some("it names no issue: write `{issue}` where its number belongs"),
+        }
     }
 }
 

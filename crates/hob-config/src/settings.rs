@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     AgentSettings, AppSettings, BudgetSettings, CheckSettings, DashboardSettings, ExecutorSettings, ForgeSettings,
     Given, LeaseSettings, Limits, McpSettings, ModelSettings, NotifySettings, OldName, PollSettings, ProfileSettings,
-    PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, SandboxSettings, SettingsError,
-    StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, constants, duration,
+    PublishSettings, RecipeSettings, RedBase, ReviewSettings, RoutingSettings, RunSettings, SandboxSettings,
+    SettingsError, StateSettings, StatusSettings, ToolSettings, TrustSettings, WorkspaceSettings, constants, duration,
 };
 
 /// Every setting of the process.
@@ -45,8 +45,10 @@ pub struct Settings {
     pub proof_time: Duration,
     /// What happens if a check already fails on the base.
     pub on_red_base: RedBase,
-    /// How failures of a run are handled.
+    /// Where the work on an issue is done.
     pub executor: ExecutorSettings,
+    /// How failures of a run are handled.
+    pub runs: RunSettings,
     /// The agents.
     #[serde(default)]
     pub agents: BTreeMap<String, AgentSettings>,
@@ -124,7 +126,7 @@ pub struct Settings {
 impl Settings {
     /// The settings with what follows from them.
     pub(super) fn derived(mut self) -> Self {
-        self.executor.idle_timeout = self.limits.idle_timeout;
+        self.runs.idle_timeout = self.limits.idle_timeout;
         self.forge.apply_pace();
         self.labels.apply_prefix();
         self
@@ -221,7 +223,7 @@ mod tests {
         let not_limited: [(&str, Limit); 9] = [
             ("limits.issues_per_hour", |s| s.repository_rules().issues_per_hour == usize::MAX),
             ("limits.patience", |s| s.limits.patience.is_zero()),
-            ("limits.idle_timeout", |s| s.executor.idle_timeout.is_zero() && s.executor.idle_warning().is_zero()),
+            ("limits.idle_timeout", |s| s.runs.idle_timeout.is_zero() && s.runs.idle_warning().is_zero()),
             ("limits.open_pulls", |s| s.plan_rules().open_pulls.is_none()),
             ("budget.attempt", |s| s.budgets().attempt.usd_micros.is_none()),
             ("budget.issue", |s| s.budgets().issue.usd_micros.is_none()),

@@ -1,12 +1,12 @@
 //! Failures of the work, each with a class that decides what follows, and mistakes of an operator.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
 use hob_domain::{FailureClass, InvalidGlob, IssueNumber, RepoName, UnreadableStatement};
 use hob_forge::ForgeError;
-use hob_process::ProcessError;
+use hob_process::{Exit, ProcessError};
 use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
 
 /// A step that failed.
@@ -39,6 +39,19 @@ pub enum WorkError {
     /// The shell of the checks could not be run.
     #[error("the checks could not be run: {0}")]
     Checks(#[source] ProcessError),
+    /// The program of `executor.command` could not be run.
+    #[error("`executor.command` cannot be run: {0}")]
+    NoExecutor(#[source] ProcessError),
+    /// The command of `executor.command` failed, and the issue was not taken up.
+    #[error("`executor.command` ended with {exit} and the issue was not taken up; it runs again in {} min: {said}", pause.as_secs() / 60)]
+    Executor {
+        /// Its end.
+        exit: Exit,
+        /// Its last words.
+        said: String,
+        /// The time until it runs again.
+        pause: Duration,
+    },
     /// The statement about the checks.
     #[error("the statement could not be written: {0}")]
     Statement(#[source] UnreadableStatement),
@@ -98,6 +111,8 @@ impl WorkError {
             | Self::Glob(_)
             | Self::Server(_)
             | Self::Checks(_)
+            | Self::NoExecutor(_)
+            | Self::Executor { .. }
             | Self::Branch(_)
             | Self::InTheWay(_) => "the forge",
         }
@@ -111,9 +126,13 @@ impl WorkError {
             Self::Agent(error) => error.failure.clone(),
             Self::Shared(error) => error.class(),
             Self::Panicked(_) | Self::Statement(_) => FailureClass::Cancelled,
-            Self::Misconfigured(_) | Self::Settings(_) | Self::Glob(_) | Self::Server(_) | Self::Checks(_) => {
-                FailureClass::Misconfigured
-            }
+            Self::Executor { .. } => FailureClass::Transient { retry_after: None },
+            Self::Misconfigured(_)
+            | Self::Settings(_)
+            | Self::Glob(_)
+            | Self::Server(_)
+            | Self::Checks(_)
+            | Self::NoExecutor(_) => FailureClass::Misconfigured,
             Self::Branch(_) | Self::InTheWay(_) => FailureClass::NeedsHuman,
         }
     }

@@ -1,7 +1,7 @@
 //! The preflight: checks what a worker needs before its first write, so that the operator is told once and not on each
 //! issue. `hob doctor` shows the same findings.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
@@ -204,6 +204,10 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
             return Ok(findings);
         }
     };
+    if let Some(program) = worker.settings.executor.command.first() {
+        executor(program, &mut findings);
+        return Ok(findings);
+    }
     set_up(worker, &rules, &base.sha, &mut findings);
     check_hosts(worker, &rules, &mut findings);
     repository_rules(worker, &rules, &mut findings).await?;
@@ -214,6 +218,23 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         named_profile(worker, &rules, &base.sha, name, &mut findings).await?;
     }
     Ok(findings)
+}
+
+/// Checks whether the program that has issues worked on elsewhere is there. What agents and checks need is needed there.
+fn executor(program: &str, findings: &mut Findings) {
+    let is_there = match std::env::var_os("PATH") {
+        Some(path) if !program.contains('/') => {
+            std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+        }
+        _ => Path::new(program).is_file(),
+    };
+    let (health, says) = match is_there {
+        true => {
+            (Health::Ok, format!("`{program}` runs for each issue: what agents and checks need is not looked for here"))
+        }
+        false => (Health::Bad, format!("`{program}` of `executor.command` is not installed on this machine")),
+    };
+    findings.add(health, "executor", says);
 }
 
 /// Checks what the repository's set-up steps need.
@@ -273,15 +294,18 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
         let (major, minor) = GIT_NEEDED;
         findings.add(Health::Bad, "git", format!("git {version} is too old: install git {major}.{minor} or later"));
     }
+    if let Err(error) = worker.workspace.try_writing().await {
+        findings.add(Health::Bad, "state folder", error.to_string());
+    }
+    if !worker.settings.executor.command.is_empty() {
+        return Ok(has_git);
+    }
     match try_sandbox(&worker.children.sandbox, &worker.children.environment).await {
         Ok(says) if worker.children.sandbox.tier() == Tier::None || worker.children.sandbox.lacks().is_some() => {
             findings.add(Health::Note, "sandbox", says);
         }
         Ok(says) => findings.add(Health::Ok, "sandbox", says),
         Err(says) => findings.add(Health::Bad, "sandbox", format!("{says}; or set `sandbox.tier` to another tier")),
-    }
-    if let Err(error) = worker.workspace.try_writing().await {
-        findings.add(Health::Bad, "state folder", error.to_string());
     }
     Ok(has_git)
 }

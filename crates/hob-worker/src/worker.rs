@@ -127,7 +127,7 @@ impl Worker {
             Signing::None | Signing::Api => None,
         };
         let signing_key = signing_key.transpose().map_err(|error| WorkError::Misconfigured(error.to_string()))?;
-        let executor = Executor::new(sessions, parts.settings.executor.clone());
+        let executor = Executor::new(sessions, parts.settings.runs.clone());
         if let Some(audit) = &audit {
             audit.begin_to_tell();
         }

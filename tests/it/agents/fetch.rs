@@ -61,7 +61,7 @@ async fn fetches(hosts: &[&str], calls: &[Value]) -> Vec<String> {
     let agent = Registry::new(AgentParts { agents, ..AgentParts::default() }).unwrap().get("a").unwrap();
     let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
     let kept = Sessions::new(place.path().join("sessions"), settings.state);
-    let executor = Executor::new(kept.clone(), settings.executor);
+    let executor = Executor::new(kept.clone(), settings.runs);
     executor.run("a", agent.as_ref(), &bench.request, &bench.context).await.unwrap();
     let lines = kept.read(&bench.request.session).unwrap().lines.into_iter();
     lines

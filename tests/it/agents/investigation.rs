@@ -38,7 +38,7 @@ impl Desk {
 
     pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-        let executor = Executor::new(self.sessions(), settings.executor);
+        let executor = Executor::new(self.sessions(), settings.runs);
         executor.run("native", agent, &self.bench.request, &self.bench.context).await.unwrap()
     }
 
@@ -318,7 +318,7 @@ async fn an_agent_that_cannot_investigate_says_so() {
     let recipe = "[agents.x]\nbackend = 'recipe'\nrecipe = 'y'\n[recipes.y]\nsteps = [{ run = 'true' }]";
     let agent = super::registry(recipe).get("x").unwrap();
     let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-    let executor = Executor::new(desk.sessions(), settings.executor);
+    let executor = Executor::new(desk.sessions(), settings.runs);
     let error = executor.run("x", agent.as_ref(), &desk.bench.request, &desk.bench.context).await.unwrap_err();
     assert_eq!((error.reason.contains("cannot investigate"), error.failure), (true, FailureClass::Misconfigured));
     assert_eq!(desk.bench.request.purpose, RunPurpose::Work);

@@ -71,7 +71,7 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
         let sessions = Sessions::new(folder.path().to_owned(), settings.state);
-        let executor = Executor::new(sessions.clone(), settings.executor);
+        let executor = Executor::new(sessions.clone(), settings.runs);
         let report = executor.run("a", agent, &self.bench.request, &self.bench.context).await.unwrap();
         let lines = sessions.read(&self.bench.request.session).unwrap().lines;
         let noted = lines.iter().filter_map(|line| match &line.event {

@@ -28,7 +28,7 @@ async fn answers(bench: &Bench, name: &str, calls: &[(&str, &str)], settings: &s
     let agent = with_replies(place.path(), &replies(calls), settings).get(name).unwrap();
     let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
     let sessions = Sessions::new(place.path().join("sessions"), settings.state);
-    let executor = Executor::new(sessions.clone(), settings.executor);
+    let executor = Executor::new(sessions.clone(), settings.runs);
     executor.run(name, agent.as_ref(), &bench.request, &bench.context).await.unwrap();
     let lines = sessions.read(&bench.request.session).unwrap().lines.into_iter();
     let answers = lines.filter_map(|line| match line.event {

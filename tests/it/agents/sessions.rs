@@ -38,7 +38,7 @@ impl Sitting {
     fn executor(&self, set: &[(&str, &str)]) -> Executor {
         let set: Vec<_> = set.iter().map(|(key, value)| (format!("agent.{key}"), (*value).to_owned())).collect();
         let settings = Settings::load(None, std::collections::HashMap::new(), &set).unwrap();
-        Executor::new(self.sessions(), settings.executor)
+        Executor::new(self.sessions(), settings.runs)
     }
 
     pub(super) async fn run(&self, agent: &dyn AgentBackend) -> RunReport {
@@ -358,7 +358,7 @@ async fn old_sessions_go_and_so_do_the_oldest_of_too_many() {
             (request.run, request.session) = (run.into(), run.into());
             let sessions = Sessions::new(sitting.folder.path().to_owned(), keep.clone());
             let settings = Settings::load(None, std::collections::HashMap::new(), &[]).unwrap();
-            let executor = Executor::new(sessions, settings.executor);
+            let executor = Executor::new(sessions, settings.runs);
             executor.run("native", &of(&Model::new([done()])), &request, &sitting.bench.context).await.unwrap();
         }
         assert_eq!(sitting.sessions().list().len(), left, "{keep:?}");

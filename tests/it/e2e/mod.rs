@@ -31,6 +31,7 @@ mod drift;
 mod evaluation;
 mod evaluation_images;
 mod evaluation_trust;
+mod executor;
 mod failures;
 mod first_process;
 mod flakes;

@@ -68,6 +68,16 @@ impl World {
         ended(&program.run(&CancellationToken::new()).await.unwrap())
     }
 
+    /// A command of the executor whose job is `hob run ISSUE` on another machine, as far as its state is concerned.
+    pub(crate) fn job_of_another_machine(&self) -> String {
+        let (hob, state) = (env!("CARGO_BIN_EXE_hob"), self.state_dir("another-machine").display().to_string());
+        let mut words = vec![hob.to_owned()];
+        words.extend(self.arguments(&["--state-dir", &state, "run"]));
+        let words: Vec<_> = words.iter().map(|word| hob_process::quoted(word)).collect();
+        std::fs::write(self.dir().join("job.sh"), format!("exec {} \"$1\" --repo \"$2\"\n", words.join(" "))).unwrap();
+        format!("executor.command=sh,{}/job.sh,{{issue}},{{repo}}", self.dir().display())
+    }
+
     /// Starts `hob` and leaves it running.
     pub(crate) async fn starts_hob(&self, args: &[&str]) -> Started {
         self.starts_hob_with(args, &[]).await

@@ -189,7 +189,7 @@ impl Builder {
         forge.create_repository(&repo_on_forge(), &seeds(&self.files)).unwrap();
         let set_here = |key: &str| (key.to_owned(), "0".to_owned());
         let mut set =
-            ["testing.forge.write_interval_ms", "limits.open_pulls", "testing.executor.retries"].map(set_here).to_vec();
+            ["testing.forge.write_interval_ms", "limits.open_pulls", "testing.runs.retries"].map(set_here).to_vec();
         // One write less.
         set.push(("publish.reviewers".to_owned(), String::new()));
         // The tests of the sandbox name others.

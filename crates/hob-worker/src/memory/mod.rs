@@ -6,6 +6,7 @@ mod bounded_map;
 mod finished;
 mod flakes;
 mod found_pulls;
+mod handed_out;
 mod labelled_by_hand;
 mod last_page;
 mod linked;

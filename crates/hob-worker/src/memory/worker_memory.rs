@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use parking_lot::Mutex;
 
 use crate::memory::{
-    base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls,
+    base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls, handed_out::HandedOut,
     labelled_by_hand::LabelledByHand, last_page::LastPage, linked::Linked, looked_at::LookedAt, races::Races,
     read_file::ReadFile, trouble::Trouble,
 };
@@ -31,6 +31,7 @@ pub(crate) struct WorkerMemory {
     pub(crate) finished: FinishedLedgers,
     pub(crate) flakes: Flakes,
     pub(crate) found_pulls: FoundPulls,
+    pub(crate) handed_out: HandedOut,
     pub(crate) labelled_by_hand: LabelledByHand,
     pub(crate) last_page: LastPage,
     pub(crate) linked: Linked,

@@ -1,6 +1,7 @@
 //! The order of work: polls, queues and free jobs, over all repositories of a process.
 
 mod dashboard;
+mod executor;
 mod news;
 mod poll;
 mod pool;

@@ -359,7 +359,11 @@ pub(super) async fn look(
 }
 
 /// The result for an issue; failures are events too.
-fn told(worker: &Worker, number: IssueNumber, result: Result<Reconciled, WorkError>) -> Result<Reconciled, WorkError> {
+pub(super) fn told(
+    worker: &Worker,
+    number: IssueNumber,
+    result: Result<Reconciled, WorkError>,
+) -> Result<Reconciled, WorkError> {
     if let Err(error) = &result
         && error.class() != FailureClass::Misconfigured
     {

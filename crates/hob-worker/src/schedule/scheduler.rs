@@ -38,7 +38,8 @@ use crate::{
     metrics::METRICS,
     reconcile::{Reconciled, Slot},
     schedule::{
-        poll::{Look, Poll, Scope, Work, look, poll, take_up},
+        executor::begin,
+        poll::{Look, Poll, Scope, Work, look, poll},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
         seen::News,
         source::{RepositoryChanges, RepositorySource},
@@ -97,7 +98,7 @@ pub(super) struct Scheduler {
     pub(super) given_up: usize,
     /// Whether any poll went well.
     was_good: bool,
-    /// The most writes of one attempt.
+    /// The most writes of one attempt here.
     writes_an_attempt: usize,
     /// The time at which the hour's writes have room for another attempt.
     writes_due: Option<Instant>,
@@ -246,7 +247,7 @@ impl Scheduler {
             return;
         }
         while let Some((repo, worker, work, base)) = self.next_issue() {
-            let task = async move { take_up(&worker, work, &base).await };
+            let task = async move { begin(&worker, work, &base).await };
             self.tasks.spawn(unwound(task).map(move |result| Completed::Issue(repo, work.issue(), result)));
         }
     }

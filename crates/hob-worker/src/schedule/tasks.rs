@@ -18,8 +18,11 @@ pub(super) const STOP_TIME: Duration = Duration::from_millis(4_500);
 const WRITES_AN_ATTEMPT: u64 = 24;
 /// Writes of a renewal over the API: a commit and the move of a ref.
 const WRITES_A_RENEWAL: u64 = 2;
-/// Writes that an attempt takes, if it lasts as long as it may.
+/// Writes of this process that an attempt takes, if it lasts as long as it may.
 pub(super) fn writes_an_attempt(settings: &Settings) -> usize {
+    if !settings.executor.command.is_empty() {
+        return 0;
+    }
     let renewal = (settings.lease.duration / RENEWALS).as_secs().max(1);
     let renewals = settings.limits.attempt_time.as_secs() / renewal;
     usize::try_from(WRITES_AN_ATTEMPT + WRITES_A_RENEWAL * renewals).unwrap_or(usize::MAX)

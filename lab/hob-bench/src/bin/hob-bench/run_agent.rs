@@ -37,7 +37,7 @@ pub(super) async fn run(settings: Settings, state_dir: &Path, args: Args) -> any
     let files = SecretFiles::read(variables_of_agents(&settings))?;
     let agent = Registry::new(AgentParts::new(&settings, state_dir, &files))?.get(&args.name)?;
     // With a session, like a worker.
-    let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.state), settings.executor);
+    let executor = Executor::new(Sessions::new(state_dir.join("sessions"), settings.state), settings.runs);
     let run = RunId(format!("bench-{}", std::process::id()));
     let request = RunRequest { session: run.clone(), run, ..request(brief, args.folder, args.time)? };
     let (sender, mut lines) = mpsc::channel::<Progress>(256);
