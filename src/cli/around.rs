@@ -2,7 +2,7 @@
 
 use hob_agent::Approval;
 use hob_text::count;
-use hob_worker::{RunSummary, sum_metrics};
+use hob_worker::{NewsReceiver, RunSummary, sum_metrics};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
@@ -50,6 +50,11 @@ impl Around {
         stop_on_signal(cancel.clone(), screen.clone());
         let approval = ask::approval(approve, setup.settings.limits.approval_time, &screen);
         Ok(Self { metrics, listener, report, cancel, approval, screen })
+    }
+
+    /// What webhooks tell, if they can come.
+    pub(super) fn news(&mut self) -> Option<NewsReceiver> {
+        self.listener.as_mut().and_then(Listener::news)
     }
 
     /// How the events of a run are shown, with this many issues at a time.

@@ -243,9 +243,10 @@ mod tests {
                                     session. The model `cassette/FILE` plays one back
               --metrics <FILE>      Write metrics for Prometheus, in OpenMetrics' text format, to this file,
                                     every 15 seconds and at the end
-              --listen [<ADDRESS>]  Serve the metrics at `http://ADDRESS/metrics`. A port alone is one of
-                                    this machine's, and other machines need a token: HOB_LISTEN_TOKEN, or a
-                                    file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620]
+              --listen [<ADDRESS>]  Serve the metrics at `http://ADDRESS/metrics`, and take webhooks at
+                                    `/webhook`. A port alone is one of this machine's; other machines, and
+                                    webhooks as their secret, need HOB_LISTEN_TOKEN, or the file
+                                    HOB_LISTEN_TOKEN_FILE [default address: 127.0.0.1:4620]
               --metrics-totals      Sum the metrics over all repositories, without the label `repository`
           -h, --help                Print help (see more with '--help')
 

@@ -1,15 +1,15 @@
-//! `hob run --listen`: the metrics of this process over HTTP.
+//! `hob run --listen`: the metrics of this process over HTTP, and webhooks, which let it poll at once.
 //!
 //! # Guarantees
-//! - It reads what this process knows: no request leads to a call to the forge, and nothing in an answer is of an issue's text.
-//! - Requests are bounded: the bytes and the time of their heads, the number of connections and their time. No body is read.
+//! - It reads what this process knows: no request is answered by a call to the forge, and nothing in an answer is of an issue's text.
+//! - Requests are bounded: the bytes and the time of their heads and bodies, the number of connections and their time.
 //! - Without a token only this machine reads it, and no page of another origin: there are no CORS headers, and `Host` has to be a
 //!   name of the machine itself, so that no name on the internet is pointed here.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
 use hob_config::listen_token;
-use hob_worker::{MetricsFormat, metrics};
+use hob_worker::{MetricsFormat, NewsReceiver, metrics};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{
@@ -30,6 +30,7 @@ use tokio::{
 use crate::cli::{
     exit::{Exit, fatal},
     listen_address::ListenAddress,
+    listen_webhook::Webhooks,
     setup::Setup,
 };
 
@@ -51,6 +52,7 @@ type Answer = Response<Full<Bytes>>;
 /// The server of a run, until it is closed.
 pub(super) struct Listener {
     address: SocketAddr,
+    news: Option<NewsReceiver>,
     server: JoinHandle<()>,
 }
 
@@ -58,8 +60,8 @@ pub(super) struct Listener {
 enum Readers {
     /// Everybody who reaches it, which is this machine.
     ThisMachine,
-    /// Those who have the token.
-    WithToken(Box<Token>),
+    /// Those who have the token, and who sign with it.
+    WithToken(Box<(Token, Webhooks)>),
 }
 
 /// A token that can be compared, and not read.
@@ -72,19 +74,24 @@ impl Listener {
     /// Listens at the address. `None` if none is given.
     pub(super) fn open(address: Option<ListenAddress>, setup: &Setup) -> anyhow::Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
-        let readers = readers(address, listen_token(&setup.files))?;
+        let (readers, news) = readers(address, listen_token(&setup.files))?;
         let cannot =
             |error: std::io::Error| fatal(Exit::Usage, format!("cannot listen on `{address}` for `--listen`: {error}"));
         let listener = std::net::TcpListener::bind(address.0).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         let listener = TcpListener::from_std(listener).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        Ok(Some(Self { address, server: tokio::spawn(serve(listener, Arc::new(readers))) }))
+        Ok(Some(Self { address, news, server: tokio::spawn(serve(listener, Arc::new(readers))) }))
     }
 
     /// Where it listens: the port may have been the system's choice.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The news that webhooks bring. `None` if they were taken, or none can come without a token.
+    pub(super) fn news(&mut self) -> Option<NewsReceiver> {
+        self.news.take()
     }
 
     /// Answers nothing more.
@@ -94,10 +101,13 @@ impl Listener {
     }
 }
 
-fn readers(address: ListenAddress, token: Option<SecretString>) -> anyhow::Result<Readers> {
+fn readers(address: ListenAddress, token: Option<SecretString>) -> anyhow::Result<(Readers, Option<NewsReceiver>)> {
     match token {
-        Some(token) => Ok(Readers::WithToken(Box::new(Token::new(&token)?))),
-        None if address.is_loopback() => Ok(Readers::ThisMachine),
+        Some(token) => {
+            let (webhooks, news) = Webhooks::new(&token);
+            Ok((Readers::WithToken(Box::new((Token::new(&token)?, webhooks))), Some(news)))
+        }
+        None if address.is_loopback() => Ok((Readers::ThisMachine, None)),
         None => {
             let help = format!(
                 "`--listen {address}` is open to other machines and needs a token: set HOB_LISTEN_TOKEN or \
@@ -153,7 +163,7 @@ async fn serve(listener: TcpListener, readers: Arc<Readers>) {
 async fn converse(stream: TcpStream, readers: Arc<Readers>) {
     let service = service_fn(move |request| {
         let readers = Arc::clone(&readers);
-        async move { Ok::<_, Infallible>(answer(&readers, &request)) }
+        async move { Ok::<_, Infallible>(answer(&readers, request).await) }
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
@@ -163,17 +173,28 @@ async fn converse(stream: TcpStream, readers: Arc<Readers>) {
     }
 }
 
-fn answer(readers: &Readers, request: &Request<Incoming>) -> Answer {
+async fn answer(readers: &Readers, request: Request<Incoming>) -> Answer {
+    match request.uri().path() {
+        "/metrics" => read(readers, &request, false),
+        "/healthz" => read(readers, &request, true),
+        "/webhook" if *request.method() == Method::POST => match readers {
+            Readers::WithToken(known) => {
+                let (status, says) = known.1.answer(request).await;
+                plain(status, says)
+            }
+            Readers::ThisMachine => {
+                plain(StatusCode::FORBIDDEN, "webhooks are signed: set HOB_LISTEN_TOKEN, which is their secret")
+            }
+        },
+        "/webhook" => not_allowed("only POST is allowed", "POST"),
+        _other => plain(StatusCode::NOT_FOUND, "not found: read /metrics or /healthz, or post to /webhook"),
+    }
+}
+
+fn read(readers: &Readers, request: &Request<Incoming>, is_healthz: bool) -> Answer {
     let headers = request.headers();
-    let is_healthz = match request.uri().path() {
-        "/metrics" => false,
-        "/healthz" => true,
-        _other => return plain(StatusCode::NOT_FOUND, "not found: read /metrics or /healthz"),
-    };
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed");
-        refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return refusal;
+        return not_allowed("only GET and HEAD are allowed", "GET, HEAD");
     }
     // It says nothing but that the process answers: a supervisor asks without a token.
     if is_healthz {
@@ -183,7 +204,7 @@ fn answer(readers: &Readers, request: &Request<Incoming>) -> Answer {
         Readers::ThisMachine if !names_this_machine(headers) => {
             return plain(StatusCode::FORBIDDEN, "the host must be an address of this machine, or `localhost`");
         }
-        Readers::WithToken(token) if !token.is_in(headers) => {
+        Readers::WithToken(known) if !known.0.is_in(headers) => {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "a bearer token is required");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refusal;
@@ -202,6 +223,12 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
     let name = host.host().trim_start_matches('[').trim_end_matches(']');
     name.eq_ignore_ascii_case("localhost")
         || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+fn not_allowed(says: &str, methods: &'static str) -> Answer {
+    let mut refusal = plain(StatusCode::METHOD_NOT_ALLOWED, says);
+    refusal.headers_mut().insert(header::ALLOW, HeaderValue::from_static(methods));
+    refusal
 }
 
 fn plain(status: StatusCode, says: &str) -> Answer {
@@ -264,7 +291,9 @@ mod tests {
 
     #[test]
     fn other_machines_need_a_token() {
-        let of = |address: &str, token: Option<&str>| readers(address.parse().unwrap(), token.map(Into::into));
+        let of = |address: &str, token: Option<&str>| {
+            readers(address.parse().unwrap(), token.map(Into::into)).map(|(readers, _)| readers)
+        };
         assert!(matches!(of("4620", None), Ok(Readers::ThisMachine)));
         assert!(matches!(of("4620", Some("x")), Ok(Readers::WithToken(_))));
         assert!(matches!(of("0.0.0.0:4620", Some("x")), Ok(Readers::WithToken(_))));

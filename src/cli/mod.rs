@@ -42,6 +42,7 @@ mod json;
 mod layout;
 mod listen;
 mod listen_address;
+mod listen_webhook;
 mod live;
 mod live_check;
 mod local;

@@ -37,7 +37,7 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: RunArgs, scr
 
 /// Polls and works on what is ready.
 async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
-    let around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
+    let mut around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
     let mut watch = Watch::default();
     let jobs = setup.settings.jobs;
@@ -49,6 +49,10 @@ async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> an
     // A daemon says at its start what is missing.
     let preflight = if args.once { Preflight::BeforeWork } else { Preflight::AtStart };
     let pool = setup.pool(&shared, Access::ReadWrite, args.agent, preflight, listen).await?;
+    let pool = match around.news() {
+        Some(news) => pool.hearing(news),
+        None => pool,
+    };
     let limits = RunLimits { max_issues: args.limit, max_runtime: args.time };
     let done = if args.once { pool.run_once(limits).await } else { pool.run_forever(limits).await };
     around.end(&watch, done.as_ref().ok()).await?;

@@ -50,8 +50,9 @@ pub(super) struct MetricsArgs {
     /// Write metrics for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
     #[arg(long, value_name = "FILE")]
     pub(super) metrics: Option<PathBuf>,
-    /// Serve the metrics at `http://ADDRESS/metrics`. A port alone is one of this machine's, and other machines need a token:
-    /// HOB_LISTEN_TOKEN, or a file that HOB_LISTEN_TOKEN_FILE names [default address: 127.0.0.1:4620].
+    /// Serve the metrics at `http://ADDRESS/metrics`, and take webhooks at `/webhook`. A port alone is one of this machine's; other
+    /// machines, and webhooks as their secret, need HOB_LISTEN_TOKEN, or the file HOB_LISTEN_TOKEN_FILE [default address:
+    /// 127.0.0.1:4620].
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "4620")]
     pub(super) listen: Option<ListenAddress>,
     /// Sum the metrics over all repositories, without the label `repository`.

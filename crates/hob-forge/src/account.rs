@@ -72,6 +72,11 @@ impl Connection {
         Ok(login)
     }
 
+    /// The account, if it was read before.
+    pub fn known_login(&self) -> Option<Login> {
+        self.own_login.try_lock().ok()?.as_ref()?.1.clone()
+    }
+
     async fn ask_login(&self) -> Result<Option<Login>, ForgeError> {
         // An App knows its own login; a setting meant for another token would keep it from recognizing its own
         // comments.

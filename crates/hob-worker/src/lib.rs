@@ -95,7 +95,8 @@ pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};
 pub use sandbox::{NoSandbox, sandbox, sandbox_of_tier, try_sandbox};
 pub use schedule::{
-    Concurrency, IssueResult, ReadyIssue, Repositories, RunLimits, RunSummary, WorkedOn, WorkerFactory, WorkerPool,
-    longest_attempt, ready, run_forever, run_once, run_sequentially, work_on,
+    Concurrency, IssueResult, News, NewsReceiver, NewsSender, ReadyIssue, Repositories, RunLimits, RunSummary,
+    WorkedOn, WorkerFactory, WorkerPool, longest_attempt, news_channel, ready, run_forever, run_once, run_sequentially,
+    work_on,
 };
 pub use worker::{Worker, WorkerParts, worker_id};

@@ -281,3 +281,52 @@ async fn each_alert_fires_on_its_trouble_and_not_before() {
     std::fs::write(&file, ALERTS.replace("RULES", &rules())).unwrap();
     promtool(&["test", "rules", file.to_str().unwrap()], "").await;
 }
+
+/// A delivery to the listener, with this signature or the right one; the status of the answer.
+async fn delivered(at: SocketAddr, id: &str, body: &str, signature: Option<&str>) -> String {
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, TOKEN.as_bytes());
+    let tag = ring::hmac::sign(&key, body.as_bytes());
+    let right: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let signature = signature.unwrap_or(&right);
+    let request = format!(
+        "POST /webhook HTTP/1.1\nHost: hob.example\nContent-Type: application/json\nX-GitHub-Event: issues\n\
+         X-GitHub-Delivery: {id}\nX-Hub-Signature-256: sha256={signature}\nContent-Length: {}\n\n{body}",
+        body.len()
+    );
+    answer(at, &request).await.split(' ').nth(1).unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn a_webhook_lets_a_run_poll_at_once() {
+    let world = World::fixing().set("poll.interval", "1h").start().await;
+    let first = world.asks("Make done.txt", "").await;
+    let token = [("HOB_LISTEN_TOKEN", TOKEN)];
+    let mut hob = world.starts_hob_with(&["run", "--listen", "0"], &token).await;
+    let at = serves(&mut hob).await;
+    let reviewed = |issue: u64| {
+        let world = &world;
+        let look = async move {
+            while world.labels(issue).await != ["code", "in-review"] {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), look)
+    };
+    // The first poll is made; by the clock, the next one is in an hour.
+    reviewed(first).await.unwrap();
+    let second = world.asks("Make done.txt", "").await;
+    let body = r#"{"action":"labeled","repository":{"full_name":"Acme/site"},"sender":{"login":"ann"}}"#;
+    assert_eq!(delivered(at, "1", body, Some(&"0".repeat(64))).await, "401");
+    assert_eq!(delivered(at, "1", &format!("{body}{}", " ".repeat(2 << 20)), None).await, "413");
+    assert_eq!(delivered(at, "1", body, None).await, "202");
+    reviewed(second).await.unwrap();
+    assert_eq!(delivered(at, "1", body, None).await, "200", "once");
+    assert!(get(at, "/webhook", "").await.starts_with("HTTP/1.1 405 "));
+    assert_eq!(hob.ends_by(Signal::TERM).await.code, 0);
+
+    let mut unsigned = world.starts_hob(&["run", "--listen", "0"]).await;
+    let at = serves(&mut unsigned).await;
+    assert_eq!(delivered(at, "2", body, None).await, "403");
+    assert_eq!(unsigned.ends_by(Signal::TERM).await.code, 0);
+    world.finish().await;
+}

@@ -16,6 +16,7 @@ mod source;
 mod summary;
 mod tasks;
 mod turns;
+mod wake;
 
 pub use pool::{Repositories, WorkerPool};
 pub use ready::{ReadyIssue, longest_attempt, ready};
@@ -23,3 +24,4 @@ pub use run::{run_forever, run_once, run_sequentially};
 pub use selected::{Concurrency, IssueResult, WorkedOn, work_on};
 pub use source::WorkerFactory;
 pub use summary::{RunLimits, RunSummary};
+pub use wake::{News, NewsReceiver, NewsSender, news_channel};

@@ -15,13 +15,27 @@ use crate::schedule::{
     poll::Scope,
     repository_queue::{PollState, RepositoryQueue},
     scheduler::{Completed, Mode, Scheduler},
-    seen::News,
+    seen::Outlines,
+    wake::News,
 };
 
 /// The fewest repositories that are asked about in one query: fewer are polled at once, since answers without news are free.
 const NEWS_MIN: usize = 5;
 
 impl Scheduler {
+    /// Lets a repository with news be polled, unless they are of Hob's own deed.
+    pub(super) fn wake(&mut self, news: &News) {
+        if news.sender.is_some() && news.sender == self.connection.known_login() {
+            return;
+        }
+        // GitHub's names are the same in any case.
+        let is_it = |repo: &RepoName| repo.to_string().eq_ignore_ascii_case(&news.repo.to_string());
+        if let Some((repo, queue)) = self.queues.iter_mut().find(|(repo, _)| is_it(repo)) {
+            tracing::debug!(%repo, "news came: it is polled");
+            queue.wake();
+        }
+    }
+
     /// Asks which of the repositories whose polls are due have news, if they are many; whether the polls wait for that.
     pub(super) fn asks_for_news(&mut self, now: Instant) -> bool {
         if self.mode == Mode::Once || !matches!(self.scope, Scope::All) {
@@ -46,17 +60,17 @@ impl Scheduler {
             let asked = AssertUnwindSafe(outlines(&connection, &due)).catch_unwind().await;
             // Without an answer each of them is polled.
             let outlines = asked.ok().and_then(Result::ok).unwrap_or_else(|| vec![None; due.len()]);
-            Completed::News(News { repos: due, outlines })
+            Completed::Outlines(Outlines { repos: due, outlines })
         };
         self.tasks.spawn(task);
         true
     }
 
     /// Lets the repositories with news be polled, and passes over the others.
-    pub(super) fn note_news(&mut self, News { repos, outlines }: News) {
+    pub(super) fn note_outlines(&mut self, Outlines { repos, outlines }: Outlines) {
         for (repo, outline) in repos.into_iter().zip(outlines) {
             let Some(queue) = self.queues.get_mut(&repo) else { continue };
-            let is_as_before = queue.seen.is_as_before(outline);
+            let is_as_before = queue.seen.is_as_before(outline) && !std::mem::take(&mut queue.woken);
             queue.seen.is_asked = !is_as_before;
             queue.poll = match is_as_before {
                 _retired if queue.retired => PollState::Never,

@@ -5,10 +5,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use hob_config::Settings;
 use hob_domain::RepoName;
 use hob_forge::{Connection, Rate};
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    RunLimits, RunSummary, WorkError, Worker, WorkerFactory,
+    NewsReceiver, RunLimits, RunSummary, WorkError, Worker, WorkerFactory,
     schedule::{
         scheduler::{Mode, Scheduler},
         source::{RepositoryChanges, RepositorySource},
@@ -31,6 +32,7 @@ pub struct WorkerPool {
     cancel: CancellationToken,
     repositories: Repositories,
     factory: Arc<WorkerFactory>,
+    news: Mutex<Option<NewsReceiver>>,
 }
 
 impl WorkerPool {
@@ -42,7 +44,13 @@ impl WorkerPool {
         repositories: Repositories,
         factory: Arc<WorkerFactory>,
     ) -> Self {
-        Self { connection, settings, cancel, repositories, factory }
+        Self { connection, settings, cancel, repositories, factory, news: Mutex::default() }
+    }
+
+    /// Polls a repository at once when there are news of it.
+    #[must_use]
+    pub fn hearing(self, news: NewsReceiver) -> Self {
+        Self { news: Mutex::new(Some(news)), ..self }
     }
 
     /// Polls each repository once and works on everything that is ready.
@@ -89,6 +97,7 @@ impl WorkerPool {
         };
         let cancel = self.cancel.clone();
         let mut scheduler = Scheduler::new(&self.connection, &self.settings, cancel, limits, mode, source);
+        scheduler.hears(self.news.lock().take());
         if let Repositories::Named(names) = &self.repositories {
             scheduler.follows(&self.factory);
             for name in names {

@@ -17,6 +17,7 @@ use crate::{
     schedule::{
         poll::{Look, Poll, Work},
         seen::Seen,
+        wake::APART,
     },
 };
 
@@ -66,6 +67,8 @@ pub(super) struct RepositoryQueue {
     pub(super) seen: Seen,
     /// Whether it takes no new work: it left the installation.
     pub(super) retired: bool,
+    /// Whether news came since its poll, or the question whether there is one to make, began.
+    pub(super) woken: bool,
     idle_polls: u32,
     errors: u32,
 }
@@ -84,6 +87,7 @@ impl RepositoryQueue {
             last_poll: LastPoll::None,
             seen: Seen::default(),
             retired: false,
+            woken: false,
             idle_polls: 0,
             errors: 0,
         }
@@ -145,6 +149,26 @@ impl RepositoryQueue {
             | FailureClass::Permanent
             | FailureClass::Cancelled => pause,
         }
+    }
+
+    /// Lets it be polled soon, because news came.
+    pub(super) fn wake(&mut self) {
+        match self.poll {
+            // After an error it is polled when that says so.
+            PollState::Due(due) if matches!(self.last_poll, LastPoll::None | LastPoll::Ok) => {
+                let apart = self.seen.polled_at().map_or_else(Instant::now, |at| at + APART);
+                self.poll = PollState::Due(due.min(apart));
+                self.is_awake();
+            }
+            PollState::Asking | PollState::Polling => self.woken = true,
+            PollState::Due(_) | PollState::Never => {}
+        }
+    }
+
+    /// Notes that it has news: it is polled without a question, and more may follow soon.
+    pub(super) fn is_awake(&mut self) {
+        self.idle_polls = 0;
+        self.seen.is_asked = true;
     }
 
     /// Notes that there was work: more may follow soon.

@@ -41,10 +41,11 @@ use crate::{
         executor::begin,
         poll::{Look, Poll, Scope, Work, look, poll},
         repository_queue::{LastPoll, PollState, RepositoryQueue},
-        seen::News,
+        seen::Outlines,
         source::{RepositoryChanges, RepositorySource},
         tasks::{next, unwound, within_stop_time, writes_an_attempt},
         turns::{FAR, Moment, whose_turn},
+        wake::{APART, NewsReceiver, next_news},
     },
 };
 
@@ -68,7 +69,7 @@ pub(super) enum Completed {
     Issue(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Look(RepoName, IssueNumber, Result<Reconciled, WorkError>),
     Source(Result<RepositoryChanges, WorkError>),
-    News(News),
+    Outlines(Outlines),
 }
 
 /// A run over repositories.
@@ -88,6 +89,8 @@ pub(super) struct Scheduler {
     /// Makes the worker of a repository that was renamed.
     pub(super) factory: Option<Arc<WorkerFactory>>,
     source_due: Option<Instant>,
+    /// Where news come from; `None` if none come.
+    news: Option<NewsReceiver>,
     /// The repository that had the last turn.
     served: Option<RepoName>,
     /// The repository that had the last turn of the looks.
@@ -131,6 +134,7 @@ impl Scheduler {
             factory: None,
             source_due: source.is_some().then_some(begun),
             source,
+            news: None,
             served: None,
             looked_in: None,
             summary: RunSummary::default(),
@@ -146,6 +150,11 @@ impl Scheduler {
     /// Follows repositories that are renamed or transferred, with workers that this makes.
     pub(super) fn follows(&mut self, factory: &Arc<WorkerFactory>) {
         self.factory = Some(Arc::clone(factory));
+    }
+
+    /// Polls a repository at once when it has news.
+    pub(super) fn hears(&mut self, news: Option<NewsReceiver>) {
+        self.news = news;
     }
 
     /// Works only on these issues.
@@ -182,6 +191,7 @@ impl Scheduler {
                     cancel.cancel();
                 }
                 Some(completed) = next(&mut self.tasks) => self.note(completed),
+                news = next_news(&mut self.news) => self.wake(&news),
                 () = tokio::time::sleep_until(wake) => {}
             }
         }
@@ -348,7 +358,7 @@ impl Scheduler {
                     Scope::All | Scope::Selected(_) => {}
                 }
             }
-            Completed::News(news) => self.note_news(news),
+            Completed::Outlines(outlines) => self.note_outlines(outlines),
             Completed::Source(changes) => {
                 let asks_again = self.mode == Mode::Forever && self.source.is_some();
                 self.source_due = asks_again.then(|| Instant::now() + self.poll.max_interval());
@@ -416,6 +426,14 @@ impl Scheduler {
         if queue.retired {
             queue.retire();
         }
+        // What came during the poll may have come after its reads.
+        let pause = match std::mem::take(&mut queue.woken) && queue.last_poll == LastPoll::Ok {
+            true => {
+                queue.is_awake();
+                pause.min(APART)
+            }
+            false => pause,
+        };
         queue.poll = match self.mode {
             Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
             Mode::Forever | Mode::Once => PollState::Never,

@@ -14,7 +14,7 @@ const UNREAD_MAX: Duration = Duration::from_secs(1_800);
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// What repositories are like from afar.
-pub(super) struct News {
+pub(super) struct Outlines {
     pub(super) repos: Vec<RepoName>,
     /// In the order of the repositories; `None` of one that says nothing.
     pub(super) outlines: Vec<Option<Outline>>,
@@ -33,6 +33,11 @@ pub(super) struct Seen {
 }
 
 impl Seen {
+    /// When the last poll began.
+    pub(super) fn polled_at(&self) -> Option<Instant> {
+        self.polled_at
+    }
+
     /// Notes the beginning of a poll.
     pub(super) fn polls(&mut self) {
         *self = Self { outline: self.outline.take(), polled_at: Some(Instant::now()), ..Self::default() };
