@@ -51,6 +51,11 @@ pub fn child_environment() -> BTreeMap<OsString, OsString> {
     inherited(|name| std::env::var_os(name))
 }
 
+/// The environment as Hob has it, for what works in its place: its secrets are in it.
+pub fn own_environment() -> BTreeMap<OsString, OsString> {
+    std::env::vars_os().collect()
+}
+
 /// The part of the environment that has these values. A toolchain in the home is named by its variable, because a child has a home
 /// of its own; one elsewhere, as in most images, has been named already.
 fn inherited(value: impl Fn(&str) -> Option<OsString>) -> BTreeMap<OsString, OsString> {

@@ -53,7 +53,7 @@ pub use constants::{DEFAULTS, is_constant};
 pub use draft::DraftRule;
 pub use duration::{InvalidDuration, parse_duration};
 pub use effort::Effort;
-pub use environment::{ModelAccess, child_environment, listen_token, model_access, named_environment};
+pub use environment::{ModelAccess, child_environment, listen_token, model_access, named_environment, own_environment};
 pub use given::Given;
 pub use known_models::{
     EditForm, KnownModel, ModelSource, ThinkingForm, Vendor, edit_form, known_model, known_models, model_source,

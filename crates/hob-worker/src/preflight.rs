@@ -4,10 +4,11 @@
 use std::{path::Path, sync::Arc};
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
+use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, own_environment};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
-use hob_sandbox::{Network, Tier, probe};
+use hob_process::has_program;
+use hob_sandbox::{Network, Sandbox, Tier, probe};
 use hob_text::count;
 
 use crate::{
@@ -222,11 +223,9 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
 
 /// Checks whether the program that has issues worked on elsewhere is there. What agents and checks need is needed there.
 fn executor(program: &str, findings: &mut Findings) {
-    let is_there = match std::env::var_os("PATH") {
-        Some(path) if !program.contains('/') => {
-            std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
-        }
-        _ => Path::new(program).is_file(),
+    let is_there = match program.contains('/') {
+        true => Path::new(program).is_file(),
+        false => has_program(&Sandbox::none().plan(), &own_environment(), program),
     };
     let (health, says) = match is_there {
         true => {

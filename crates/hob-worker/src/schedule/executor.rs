@@ -10,9 +10,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hob_config::own_environment;
 use hob_domain::{Headroom, IssueNumber, Sha};
 use hob_forge::BaseBranch;
-use hob_process::{Environment, Exit, Finished, Program};
+use hob_process::{Exit, Finished, Program};
 use hob_text::shortened;
 
 use crate::{
@@ -63,11 +64,10 @@ async fn hand_out(worker: &Worker, work: Work, command: Vec<String>) -> Result<R
 
 /// Runs the command with this process's own environment, which its job may need.
 async fn run(worker: &Worker, issue: IssueNumber, command: Vec<String>) -> Result<Finished, WorkError> {
-    let environment: Environment = std::env::vars_os().collect();
     let mut words = command.into_iter();
     let program = words.next().unwrap_or_default();
     worker.progress(issue, &format!("running the executor's command `{program}`"));
-    let program = Program::of_hob(program, &environment).args(words).deadline(Duration::MAX).output_cap(OUTPUT);
+    let program = Program::of_hob(program, &own_environment()).args(words).deadline(Duration::MAX).output_cap(OUTPUT);
     program.run(&worker.cancel).await.map_err(WorkError::NoExecutor)
 }
 
