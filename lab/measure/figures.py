@@ -165,7 +165,7 @@ def takeover():
 
 
 def long_past(finished):
-    """Calls of a process that knows nothing on a repository with so many finished issues, and the seconds it takes."""
+    """Calls and seconds of a process that knows nothing on a repository with so many finished issues, and of their outcomes."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         forge = Site(folder)
@@ -188,8 +188,14 @@ def long_past(finished):
         begun = time.perf_counter()
         done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
         seconds = time.perf_counter() - begun
+        counted, begun = forge.requests(), time.perf_counter()
+        outcomes, _ = hob(forge, folder, "outcomes")
+        outcomes[outcomes.index("--state-dir") + 1] = str(folder / "fresh, too")
+        told = subprocess.run(outcomes, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+        outcomes = forge.requests() - counted, time.perf_counter() - begun
+        assert json.loads(told.stdout)["result"], told.stdout
         forge.close()
-    return json.loads(done.stdout.splitlines()[-1])["summary"]["calls"], seconds
+    return json.loads(done.stdout.splitlines()[-1])["summary"]["calls"], seconds, outcomes
 
 
 def read_until(worker, wanted):
@@ -203,7 +209,7 @@ def main():
     issue, idle, polls = calls()
     fast_claim, fast_pull, idle_mb, peak_mb = latency(0)
     claim, pull, _, _ = latency(1000)
-    past, past_seconds = long_past(FINISHED)
+    past, past_seconds, (outcomes, outcomes_seconds) = long_past(FINISHED)
     takeovers = [takeover() for _ in range(ROUNDS)]
     rows = [
         ("`hob --version`, start to end, median of 100", f"{start_ms():.1f} ms"),
@@ -226,6 +232,7 @@ def main():
             f"a fresh process, {FINISHED} finished issues and nothing to do: reads that count, start to end",
             f"{past['reads']}, {past_seconds:.2f} s",
         ),
+        (f"`hob outcomes` of {FINISHED} finished issues, in a fresh process: calls that count, start to end", f"{outcomes}, {outcomes_seconds:.2f} s"),
     ]
     print(f"{machine()}; workers poll every 20 ms to 0.2 s, and every 2 s or more where writes are spaced.\n")
     print_table(rows)
