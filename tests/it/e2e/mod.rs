@@ -36,6 +36,7 @@ mod failures;
 mod first_process;
 mod flakes;
 mod forged_marks;
+mod frozen;
 mod hand_off;
 mod happy;
 mod house_rules;

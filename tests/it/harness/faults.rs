@@ -12,7 +12,7 @@ use axum::{
 };
 use hob_domain::State as IssueState;
 use http::StatusCode;
-use tokio::task::JoinHandle;
+use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::{World, inside::is_write, run};
 
@@ -29,6 +29,27 @@ pub(crate) enum Lost {
 struct Plan {
     writes: usize,
     lose: Option<(usize, Lost)>,
+    hold: Option<(usize, oneshot::Sender<()>, oneshot::Receiver<()>)>,
+}
+
+/// A write that the door holds, as the network does with the last one of a process that is frozen.
+pub(crate) struct Held {
+    reached: oneshot::Receiver<()>,
+    go: oneshot::Sender<()>,
+}
+
+impl Held {
+    /// Waits until the write is at the door; never, if none is made.
+    pub(crate) async fn reached(&mut self) {
+        if (&mut self.reached).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Lets it reach the forge.
+    pub(crate) fn goes_on(self) {
+        self.go.send(()).unwrap();
+    }
 }
 
 /// The door. Dropping it closes it.
@@ -52,7 +73,19 @@ impl Faulty {
 
     /// From now on, the write number `index` is lost, counted from 0; `None` loses nothing.
     pub(crate) fn lose(&self, lose: Option<(usize, Lost)>) {
-        *self.plan.lock().unwrap() = Plan { writes: 0, lose };
+        *self.plan.lock().unwrap() = Plan { lose, ..Plan::default() };
+    }
+
+    /// From now on, the write number `index` is held, counted from 0.
+    pub(crate) fn hold(&self, index: usize) -> Held {
+        let ((at_door, reached), (go, gone)) = (oneshot::channel(), oneshot::channel());
+        *self.plan.lock().unwrap() = Plan { hold: Some((index, at_door, gone)), ..Plan::default() };
+        Held { reached, go }
+    }
+
+    /// The address for git.
+    pub(crate) fn server_url(&self) -> &str {
+        self.api_url.trim_end_matches("/api/v3")
     }
 
     /// Writes since the last [`Faulty::lose`].
@@ -105,7 +138,13 @@ async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
     let is_write = is_write(&parts.method, parts.uri.path(), &body);
     let request = Request::from_parts(parts, body.into());
-    let lost = if is_write { count(&mut plan.lock().unwrap()) } else { None };
+    let (lost, held) = if is_write { count(&mut plan.lock().unwrap()) } else { (None, None) };
+    if let Some((at_door, go)) = held {
+        at_door.send(()).unwrap();
+        go.await.unwrap();
+        // The forge carries out what reached it even if its sender no longer waits.
+        return tokio::spawn(next.run(request)).await.unwrap();
+    }
     match lost {
         Some(Lost::Request) => StatusCode::BAD_GATEWAY.into_response(),
         Some(Lost::Answer) => {
@@ -117,8 +156,9 @@ async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next
     }
 }
 
-fn count(plan: &mut Plan) -> Option<Lost> {
+fn count(plan: &mut Plan) -> (Option<Lost>, Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>) {
     let index = plan.writes;
     plan.writes += 1;
-    plan.lose.filter(|(wanted, _)| *wanted == index).map(|(_, lost)| lost)
+    let held = plan.hold.take_if(|(wanted, ..)| *wanted == index).map(|(_, at_door, go)| (at_door, go));
+    (plan.lose.filter(|(wanted, _)| *wanted == index).map(|(_, lost)| lost), held)
 }

@@ -115,7 +115,9 @@ fn octocrab(router: Router, turnstile: Option<Arc<Turnstile>>) -> Octocrab {
 
 /// Whether a request changes anything on the forge.
 pub(super) fn is_write(method: &Method, path: &str, body: &[u8]) -> bool {
-    method != Method::GET && (!path.ends_with("/graphql") || body.starts_with(b"{\"query\":\"mutation"))
+    method != Method::GET
+        && !path.ends_with("/git-upload-pack")
+        && (!path.ends_with("/graphql") || body.starts_with(b"{\"query\":\"mutation"))
 }
 
 /// The turnstile that each request of a client passes, and that can stop one while people act.

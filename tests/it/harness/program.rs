@@ -149,6 +149,11 @@ impl Started {
         kill_process(self.pid(), signal).unwrap();
     }
 
+    /// Waits for its end by itself.
+    pub(crate) async fn ends(&mut self) {
+        tokio::time::timeout(PATIENCE, self.0.wait()).await.unwrap().unwrap();
+    }
+
     /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
     pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
         self.gets(signal);
