@@ -19,6 +19,7 @@ mod models;
 mod of_both;
 mod operator_file;
 mod origin;
+mod otel;
 mod pace;
 mod prices;
 mod profiles;
@@ -65,6 +66,7 @@ pub use of_both::{
     RepositoryReview, RepositoryRouting,
 };
 pub use operator_file::operator_file;
+pub use otel::TraceVariables;
 pub use pace::{InvalidPace, Pace};
 pub use prices::{LongPrices, PriceSettings};
 pub use profiles::{ProfileSettings, RoutingSettings};

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, ffi::OsString};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     ModelAccess, SecretFiles,
+    otel::secrets_in_headers,
     standard::trimmed,
-    variable_names::{WITHHELD, is_secret_name},
+    variable_names::{OTLP_ENDPOINTS, OTLP_HEADERS, WITHHELD, is_secret_name},
 };
 
 /// Variables with an address that may contain a password.
@@ -16,14 +17,18 @@ const PROXIES: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_pr
 /// appears in many texts.
 const PLACEHOLDER_BELOW: usize = 20;
 
-/// The secrets of this process itself: the forge's credentials, those from files, and passwords of proxies.
+/// The secrets of this process itself: the forge's credentials, those from files, passwords of
+/// proxies, and keys in the headers of traces.
 pub fn own_secrets(files: &SecretFiles) -> Vec<SecretString> {
     #[expect(clippy::disallowed_methods, reason = "`config` is the one reader of the environment")]
     let set = |name: &&str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     let withheld = WITHHELD.iter().filter_map(set);
-    let passwords = PROXIES.iter().filter_map(set).filter_map(|address| password_in(&address));
+    let addresses = PROXIES.iter().chain(&OTLP_ENDPOINTS).filter_map(set);
+    let passwords = addresses.filter_map(|address| password_in(&address));
+    let headers = OTLP_HEADERS.iter().filter_map(set).flat_map(|headers| secrets_in_headers(&headers));
+    let headers = headers.filter(|secret| !is_placeholder(secret.expose_secret()));
     let by_file = WITHHELD.iter().filter_map(|name| files.get(name)).cloned();
-    withheld.chain(passwords).map(trimmed).chain(by_file).collect()
+    withheld.chain(passwords).map(trimmed).chain(headers).chain(by_file).collect()
 }
 
 /// The values of those variables that are secrets by their names.
@@ -38,7 +43,6 @@ pub fn secrets_among(variables: &BTreeMap<OsString, OsString>) -> Vec<SecretStri
 impl ModelAccess {
     /// The keys of the models' services, and passwords in their addresses.
     pub fn secrets(&self) -> Vec<SecretString> {
-        use secrecy::ExposeSecret;
         let keys = [&self.anthropic_key, &self.openai_key].into_iter().flatten();
         let addresses = [&self.anthropic_base_url, &self.openai_base_url].into_iter().flatten();
         let passwords = addresses.filter_map(|address| password_in(address)).map(SecretString::from);
@@ -61,8 +65,6 @@ fn password_in(address: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use secrecy::ExposeSecret;
-
     use super::*;
 
     #[test]

@@ -10,6 +10,12 @@ pub(super) const WEBHOOK_URL: &str = "HOB_WEBHOOK_URL";
 pub(super) const LISTEN_TOKEN: &str = "HOB_LISTEN_TOKEN";
 /// The variable with the path of the operator's file.
 pub(super) const CONFIG: &str = "HOB_CONFIG";
+/// How the names of the variables of OpenTelemetry's exporter begin.
+const OTLP: &str = "OTEL_EXPORTER_OTLP_";
+/// Those of them with headers, for all signals and for traces.
+pub(super) const OTLP_HEADERS: [&str; 2] = ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"];
+/// Those with addresses; the first one counts more.
+pub(super) const OTLP_ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
 /// Parts of the names of variables whose values are secrets.
 const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
@@ -43,6 +49,8 @@ pub fn may_pass(name: &str) -> bool {
     !name.is_empty()
         && !name.contains(['=', '\0'])
         && !name.starts_with("HOB__")
+        // A header may be the key of a collector, which is Hob's.
+        && !name.to_ascii_uppercase().starts_with(OTLP)
         && !WITHHELD.iter().any(|withheld| withheld.eq_ignore_ascii_case(name.strip_suffix("_FILE").unwrap_or(name)))
 }
 
@@ -56,7 +64,12 @@ mod tests {
         for name in
             ["GITHUB_TOKEN", "gh_token", "HOB__FORGE__TOKEN", "HOB_APP_PRIVATE_KEY", "ACTIONS_RUNTIME_TOKEN", "", "A=B"]
                 .into_iter()
-                .chain(["GITHUB_TOKEN_FILE", "HOB_APP_PRIVATE_KEY_FILE", "HOB_LISTEN_TOKEN"])
+                .chain([
+                    "GITHUB_TOKEN_FILE",
+                    "HOB_APP_PRIVATE_KEY_FILE",
+                    "HOB_LISTEN_TOKEN",
+                    "OTEL_EXPORTER_OTLP_HEADERS",
+                ])
         {
             assert!(!may_pass(name), "{name}");
         }
