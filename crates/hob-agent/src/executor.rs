@@ -10,9 +10,11 @@ use hob_config::RunSettings;
 use hob_domain::{FailureClass, IssueNumber, LastLines, Outcome, RepoName, RunId, RunReport, RunRequest, Spend};
 use hob_process::TaggedProcesses;
 use tokio::{task::spawn_blocking, time::Instant};
+use tracing::Instrument;
 
 use crate::{
     AgentBackend, AgentError, RunContext,
+    agent_span::{agent_ended, agent_span},
     environment::RUN_VARIABLE,
     report::{cancelled, unfinished},
     session::{Header, RunLimits, Session, SessionEvent, SessionRecord, SessionState, Sessions, VERSION},
@@ -108,7 +110,9 @@ impl Executor {
             return Err(AgentError::setup(reason));
         }
         let context = context.clone().in_session(self.session(name, request).await);
-        let report = self.tries(agent, request, &context).await;
+        let span = agent_span(name, agent, request);
+        let report = self.tries(agent, request, &context).instrument(span.clone()).await;
+        agent_ended(&span, &report);
         context.session.flush().await;
         report
     }

@@ -3,6 +3,7 @@
 
 mod acp;
 mod adapters;
+mod agent_span;
 mod approval;
 mod backend;
 mod checklist;
@@ -24,6 +25,7 @@ mod registry;
 mod report;
 pub mod session;
 mod steering;
+mod traced;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use approval::{Approval, Proposal, Verdict};

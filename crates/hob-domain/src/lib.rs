@@ -25,6 +25,7 @@ mod retry;
 mod routing;
 mod run;
 mod state;
+mod trace;
 mod who_works;
 
 pub use approval::{Ask, Impact, Proposed};
@@ -192,6 +193,7 @@ pub use routing::{
 };
 pub use run::{Outcome, Progress, RunPurpose, RunReport, RunRequest, Strain};
 pub use state::{Recovery, State};
+pub use trace::{TRACED, trace_id};
 pub use who_works::{
     Brings, Cause, Choice, Claims, Named, PersonalChoice, RouterInput, Unusable, Works, model_question,
     profile_warning, who_works,

@@ -34,6 +34,19 @@ pub enum FailureClass {
 }
 
 impl FailureClass {
+    /// Its name, for programs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Transient { .. } => "transient",
+            Self::Unfinished => "unfinished",
+            Self::Permanent => "permanent",
+            Self::QuotaExhausted { .. } => "quota_exhausted",
+            Self::NeedsHuman => "needs_human",
+            Self::Misconfigured => "misconfigured",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
     /// Whether the same call may succeed later, without anybody's doing: what it is for stays due.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Transient { .. } | Self::Cancelled)

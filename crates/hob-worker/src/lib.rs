@@ -20,6 +20,7 @@
 //! | `mirror` | the repository's mirror, which processes of Hob share |
 //! | `repository_file` | the repository's file, and a worker's settings with it |
 //! | `metrics` | what operators count, over all workers of the process |
+//! | `traced` | the spans of an attempt for traces |
 //! | `memory` | what a worker remembers between polls, so that it asks less |
 //! | `profiles` | which profiles an attempt has |
 //! | `ledgers` | the newest records of all issues at once |
@@ -73,6 +74,7 @@ mod sandbox;
 mod schedule;
 mod settlement;
 mod spend_journal;
+mod traced;
 mod transition;
 mod trigger;
 mod webhook;

@@ -11,15 +11,20 @@
 
 use hob_domain::{FailureClass, Spend, Strain};
 use hob_egress::{Budget, Metered};
+use tracing::Instrument;
 
 use crate::model::{
-    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, Rest, call_ids, fallback_chain::Member,
-    funds::Purse, recording::Recording,
+    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, Rest, call_ids,
+    chat_span::{chat_ended, chat_span},
+    fallback_chain::Member,
+    funds::Purse,
+    recording::Recording,
 };
 
 /// A conversation under way.
 pub struct Conversation<'a> {
     chain: &'a FallbackChain,
+    session: String,
     /// The index of the model that is asked first.
     place: usize,
     recording: Option<Recording>,
@@ -46,7 +51,7 @@ impl<'a> Conversation<'a> {
     pub fn begin(chain: &'a FallbackChain, session: &str) -> Self {
         let recording = chain.records().map(|records| Recording::new(records, session));
         let purse = Purse::new(Purse::budget(None, chain.prices().collect()));
-        Self { chain, place: 0, recording, purse, told: Metered::default() }
+        Self { chain, session: session.to_owned(), place: 0, recording, purse, told: Metered::default() }
     }
 
     /// The same, which begins with the model at `place` of the list, counted on from its end.
@@ -118,14 +123,19 @@ impl<'a> Conversation<'a> {
         for place in self.place..self.place + self.chain.count() {
             let member = self.chain.at(place);
             let funded = ModelRequest { funds: Some(self.purse.funds(&member.name)), ..*request };
-            let counted = self.purse.meter().read().requests();
-            let error = match member.client.complete(&funded).await {
+            let (counted, paid) = self.counted();
+            let span = chat_span(&member.name, &self.session);
+            let replied = member.client.complete(&funded).instrument(span.clone()).await;
+            if let Ok(reply) = &replied
+                && self.counted().0 == counted
+            {
+                self.purse.meter().count(&member.name, reply.usage);
+            }
+            chat_ended(&span, &replied, self.counted().1.saturating_sub(paid));
+            let error = match replied {
                 Ok(mut reply) => {
                     call_ids::settle(&mut reply, request.messages, request.turn);
                     self.place = place % self.chain.count();
-                    if self.purse.meter().read().requests() == counted {
-                        self.purse.meter().count(&member.name, reply.usage);
-                    }
                     let usd_micros = self.purse.meter().read().usd_micros.saturating_sub(before.usd_micros);
                     return Ok(self.answer(request.turn, member, Charged { reply, usd_micros }, &failures).await);
                 }
@@ -147,6 +157,12 @@ impl<'a> Conversation<'a> {
             Some((_, only)) if failures.is_empty() => only,
             last => ModelError::All(failures.into_iter().chain(last).collect()),
         })
+    }
+
+    /// The requests that were counted so far, and their cost in millionths of a US dollar.
+    fn counted(&self) -> (u64, u64) {
+        let now = self.purse.meter().read();
+        (now.requests(), now.usd_micros)
     }
 
     async fn answer(

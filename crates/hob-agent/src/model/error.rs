@@ -1,6 +1,6 @@
 //! Why a model gave no reply.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use hob_domain::FailureClass;
 use hob_egress::Stop;
@@ -71,6 +71,23 @@ impl ModelError {
             | Self::Money(_)
             | Self::All(_) => None,
         }
+    }
+
+    /// A word for it, for programs: the HTTP status of an answer.
+    pub(crate) fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Status { status, .. } => return Cow::Owned(status.to_string()),
+            Self::TooLong(_) => "too_long",
+            Self::Transport(_) => "transport",
+            Self::Silent(_) => "timeout",
+            Self::Cut => "cut_off",
+            Self::Garbage(_) => "malformed",
+            Self::TooBig(_) => "too_big",
+            Self::Cassette(_) => "cassette",
+            Self::Setup(_) => "setup",
+            Self::Money(_) => "budget",
+            Self::All(_) => "all_models",
+        })
     }
 
     /// The class of the failure.

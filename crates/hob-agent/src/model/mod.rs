@@ -8,6 +8,7 @@ mod adapted;
 mod anthropic;
 mod call_ids;
 mod cassette;
+mod chat_span;
 mod classify;
 mod conversation;
 mod error;

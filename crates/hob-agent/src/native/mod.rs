@@ -24,6 +24,7 @@ mod fetcher;
 mod guard;
 mod help;
 mod history;
+mod in_span;
 mod investigation;
 mod last_look;
 mod limits;

@@ -17,6 +17,7 @@ use crate::{
         change::{Tree, is_prose},
         guard::{Decision, Guard, Place},
         history::{REASON_MAX, Trace},
+        in_span::in_span,
         last_look::{Ended, Gate, LastLook},
         limits::{Limits, out_of_time},
         quick_check::failure,
@@ -26,6 +27,7 @@ use crate::{
     },
     report::{cancelled, clip, first_line},
     session::SessionEvent,
+    traced::tool_span,
 };
 
 /// Calls of one reply that are run; the others are answered with an error.
@@ -234,7 +236,8 @@ impl CallRunner<'_> {
         }
         self.say(&format!("checking with `{}`", first_line(check, REASON_MAX)));
         let before = self.last_look.before(&self.progress.seen, check, &self.executor.toolbox).await;
-        let (_, answer) = self.executor.run(action).await;
+        let span = tool_span(Some(action.tool()), None);
+        let (_, answer) = in_span(span, self.executor.run(action)).await;
         let result = CommandResult::in_answer(&answer)?;
         let output = match answer {
             Ok(Answer::Ran(output, _)) => output,
@@ -276,6 +279,7 @@ impl CallRunner<'_> {
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
             });
+            let span = tool_span(action.as_ref().ok().map(Action::tool), Some(&call.id));
             let action = self.settled(action, done).await;
             if let Ok(action) = &action {
                 self.say(&format!("{line} [{}]", Guard::impact(action)));
@@ -293,13 +297,14 @@ impl CallRunner<'_> {
             let changes = action.as_ref().map(Action::changes).unwrap_or_default();
             told.push((call, line, (command, changes), step));
             let executor = self.executor;
-            runs.push(async move {
+            let run = async move {
                 match (look, action) {
                     (Some(look), _) => (Allowed::ByItself, Ok(Answer::Text(look))),
                     (None, Ok(action)) => executor.run(action).await,
                     (None, Err(error)) => (Allowed::Refused, Err(error)),
                 }
-            });
+            };
+            runs.push(in_span(span, run));
         }
         let answers = join_all(runs).await;
         for ((call, line, (command, changes), step), (allowed, answer)) in told.into_iter().zip(answers) {

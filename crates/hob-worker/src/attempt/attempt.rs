@@ -7,7 +7,7 @@ use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, S
 use hob_forge::Changed;
 use hob_workspace::WorkspaceError;
 use tokio::time::Instant;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use crate::{
     WorkError, WorkEvent, Worker,
@@ -15,7 +15,7 @@ use crate::{
         advances::allow_the_first,
         base::{base_instead, choose_base, no_such_base},
         branch::{keep_soon, step_aside, update_branch},
-        end::{AttemptEnd, Attempted, Interrupt},
+        end::{AttemptEnd, Attempted, Interrupt, note_end},
         finish::finish,
         heartbeat::heartbeat,
         job::{AttemptLimits, Job},
@@ -34,6 +34,7 @@ use crate::{
     held_issue::HeldIssue,
     on_heap::on_heap,
     proof_status::show_work,
+    traced::{attempt_billed, attempt_span, in_span, prepare_span},
     transition::{label, transition},
 };
 
@@ -51,10 +52,11 @@ pub(crate) fn attempt<'a>(worker: &'a Worker, held: &'a HeldIssue) -> BoxFuture<
         generation = record.generation.0,
         attempt = record.attempts.now,
     );
-    Box::pin(run(worker, held).instrument(span))
+    let traced = attempt_span(worker, &record, held);
+    Box::pin(run(worker, held, traced.clone()).instrument(traced).instrument(span))
 }
 
-async fn run(worker: &Worker, held: &HeldIssue) -> Result<Attempted, WorkError> {
+async fn run(worker: &Worker, held: &HeldIssue, traced: Span) -> Result<Attempted, WorkError> {
     let began = held.lease.record().spend;
     // Outlives work that is cut short, so that what the agent did is kept.
     let job = OnceLock::new();
@@ -65,8 +67,11 @@ async fn run(worker: &Worker, held: &HeldIssue) -> Result<Attempted, WorkError> 
         () = worker.cancel.cancelled() => Ok(AttemptEnd::Interrupted(Interrupt::Stopped)),
     };
     let attempted = Attempted::new(&end);
+    note_end(&traced, &end);
     let finished = on_heap(|| finish(worker, held, began, job.get(), end)).await;
     journal(worker, held).await;
+    let record = held.lease.record();
+    attempt_billed(&traced, &record, record.spend.since(began));
     finished.map(|()| attempted)
 }
 
@@ -180,7 +185,7 @@ async fn prepare_on<'a>(
     let on = |base: &BaseChoice| {
         let base = base.clone();
         Box::pin(through(&held.lease, Patience::Incident, move || {
-            Box::pin(prepare(worker, held, base.clone(), limits))
+            Box::pin(in_span(prepare_span(), prepare(worker, held, base.clone(), limits)))
         }))
     };
     match on(&base).await {

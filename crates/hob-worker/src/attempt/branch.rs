@@ -13,6 +13,7 @@ use crate::{
     WorkError, Worker,
     attempt::{job::Job, kept::KEEP_TIME, sign::signed},
     mirror::{patience_of, wait_while_busy},
+    traced::{in_span, push_span},
 };
 
 /// Names of files that are told outside of the repository, of one push.
@@ -233,10 +234,10 @@ pub(crate) async fn push_checkout(
     worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
     let remote = worker.remote().await?;
     let push = Push { checkout, remote: &remote, head, known };
-    match tokio::time::timeout(deadline, push_and_renew(worker, lease, push)).await {
-        Ok(result) => result?,
-        Err(_elapsed) => return Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into()),
-    }
+    let late = |_elapsed| Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into());
+    let pushed =
+        async { tokio::time::timeout(deadline, push_and_renew(worker, lease, push)).await.unwrap_or_else(late) };
+    in_span(push_span(head), pushed).await?;
     if worker.is_audited() {
         let diff = checkout.diff(known.unwrap_or_else(|| checkout.base()), head).await?;
         let files = diff.files.into_iter().take(FILES_TOLD).map(|file| file.path).collect();

@@ -16,6 +16,7 @@ use crate::{
     },
     earlier_checks::CheckInputs,
     metrics::METRICS,
+    traced::{checks_ended, checks_span, in_span},
 };
 
 /// The folder of test runners' reports in the checks' home.
@@ -62,6 +63,22 @@ pub(super) async fn checks_on(
 
 /// Runs these checks, at least one, on a commit, for `time` at most. A set-up step that failed comes first.
 pub(super) async fn these_checks_on(
+    worker: &Worker,
+    job: &CheckJob<'_>,
+    sha: &Sha,
+    on: CheckedCommit,
+    checks: &[String],
+    time: Duration,
+) -> Result<Vec<CheckResult>, WorkError> {
+    let span = checks_span(on, sha);
+    let ran = Box::pin(in_span(span.clone(), fresh_checks(worker, job, sha, on, checks, time))).await;
+    if let Ok(results) = &ran {
+        checks_ended(&span, results);
+    }
+    ran
+}
+
+async fn fresh_checks(
     worker: &Worker,
     job: &CheckJob<'_>,
     sha: &Sha,

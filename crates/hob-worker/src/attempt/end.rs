@@ -1,6 +1,10 @@
 //! The end of an attempt.
 
 use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition};
+use serde_json::Value;
+use tracing::Span;
+
+use crate::{WorkError, traced::failed};
 
 /// The end of an attempt, as a value: `finish` writes it.
 pub(super) enum AttemptEnd {
@@ -59,4 +63,48 @@ pub(super) enum Interrupt {
     Terminated(Login),
     /// The issue was closed, or its trigger label removed.
     Withdrawn,
+}
+
+impl AttemptEnd {
+    /// Its name, for programs.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Published { .. } => "published",
+            Self::Concluded => "concluded",
+            Self::HandedOn => "handed_on",
+            Self::Blocked(_) => "blocked",
+            Self::Retry { .. } => "retried",
+            Self::Postponed(_) => "postponed",
+            Self::Withdrawn | Self::Interrupted(Interrupt::Withdrawn) => "withdrawn",
+            Self::NoRoom(_) => "no_room",
+            Self::Interrupted(Interrupt::Stopped) => "stopped",
+            Self::Interrupted(Interrupt::Paused(_)) => "paused",
+            Self::Interrupted(Interrupt::Terminated(_)) => "cancelled",
+        }
+    }
+}
+
+/// Notes the end in the span of the attempt.
+pub(super) fn note_end(span: &Span, end: &Result<AttemptEnd, WorkError>) {
+    match end {
+        Ok(end) => span.record("hob.attempt.end", end.name()),
+        Err(_) => span.record("hob.attempt.end", "failed"),
+    };
+    match end {
+        Err(error) => failed(span, error.class().name()),
+        Ok(AttemptEnd::Retry { .. }) => failed(span, "unfinished"),
+        Ok(AttemptEnd::Postponed(_)) => failed(span, "transient"),
+        Ok(AttemptEnd::Blocked(reason)) => {
+            let code = serde_json::to_value(reason.code()).ok();
+            span.record("hob.attempt.blocked", code.as_ref().and_then(Value::as_str));
+        }
+        Ok(
+            AttemptEnd::Published { .. }
+            | AttemptEnd::Concluded
+            | AttemptEnd::HandedOn
+            | AttemptEnd::Withdrawn
+            | AttemptEnd::NoRoom(_)
+            | AttemptEnd::Interrupted(_),
+        ) => {}
+    }
 }

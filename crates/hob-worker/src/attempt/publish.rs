@@ -29,13 +29,15 @@ use crate::{
     authorize::approved_hash,
     auto_merge::{MergesItself, set_auto_merge},
     proof_status::set_proof,
+    traced::{in_span, publish_span},
 };
 
 /// Pushes the proven work and opens its pull request, unless the issue was withdrawn or edited meanwhile. `None` if the
 /// agent has words of people to read first. Neither an incident of seconds nor a used-up quota discards the work: both
 /// are waited out.
 pub(super) async fn publish(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<Option<AttemptEnd>, WorkError> {
-    through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven))).await
+    let published = through(&job.held.lease, Patience::Quota, || Box::pin(publish_once(worker, job, proven)));
+    in_span(publish_span(), published).await
 }
 
 async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result<Option<AttemptEnd>, WorkError> {

@@ -3,10 +3,14 @@
 use hob_agent::{Confined, RunEgress};
 use hob_domain::{CheckExit, CheckResult, Lesson, Sha};
 use hob_sandbox::Network;
-use hob_workspace::{CheckLimits, Prepared, run_checks};
+use hob_workspace::{CheckLimits, Prepared, Source, run_checks};
 use tokio::time::Instant;
 
-use crate::{WorkError, Worker, attempt::check_job::CheckJob};
+use crate::{
+    WorkError, Worker,
+    attempt::check_job::CheckJob,
+    traced::{in_span, set_up_span},
+};
 
 /// The set-up for a commit.
 pub(super) enum SetUp {
@@ -31,6 +35,12 @@ pub(super) async fn set_up(worker: &Worker, job: &CheckJob<'_>, sha: &Sha) -> Re
     if let Some(prepared) = job.checkout.prepared(&source).await? {
         return Ok(SetUp::Ready(prepared));
     }
+    Box::pin(in_span(set_up_span(steps.len()), run_steps(worker, job, source))).await
+}
+
+/// Runs the steps, in a fresh folder and home.
+async fn run_steps(worker: &Worker, job: &CheckJob<'_>, source: Source) -> Result<SetUp, WorkError> {
+    let steps = &job.rules.setup;
     worker.activity(job.number(), "running the set-up steps");
     let is_the_base = source.is_the_base();
     let made = job.checkout.begin_preparing(source).await?;

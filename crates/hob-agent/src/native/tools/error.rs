@@ -53,3 +53,19 @@ pub(in crate::native) enum ToolError {
     #[error("{0}")]
     Refused(String),
 }
+
+impl ToolError {
+    /// A word for it, for programs.
+    pub(in crate::native) fn name(&self) -> &'static str {
+        match self {
+            Self::Unknown { .. } => "unknown_tool",
+            Self::Arguments { .. } => "invalid_arguments",
+            Self::File(_) => "file",
+            Self::Case(_) | Self::Refused(_) => "refused",
+            Self::Evidence(_) => "no_evidence",
+            Self::Fetch(_) => "fetch",
+            Self::Mcp(_) => "mcp",
+            Self::Ended { .. } => "ended",
+        }
+    }
+}
