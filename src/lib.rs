@@ -12,10 +12,11 @@
 //! | [`hob_forge`] | the GitHub client |
 //! | `hob_workspace` | mirrors, checkouts, branches, commits, diffs, the leased push |
 //! | [`hob_agent`] | code agents behind one trait, clients for language models, transcripts |
+//! | [`hob_traces`] | traces for OpenTelemetry |
 //! | [`hob_worker`] | the loop: discover, claim, run, prove, publish |
 //! | [`github_emulator`] | the embedded GitHub-compatible server |
 //!
-//! In this package, [`cli`] has one file a command, and [`telemetry`] starts the logs.
+//! In this package, [`cli`] has one file a command, and [`telemetry`] starts the logs and the traces.
 
 pub mod cli;
 pub mod telemetry;

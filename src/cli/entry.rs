@@ -1,6 +1,11 @@
 //! From the command line to a command, and from its result to an exit code.
 
-use std::{ffi::OsString, process::ExitCode, time::Duration};
+use std::{
+    ffi::OsString,
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use clap::{FromArgMatches, error::ErrorKind};
 use hob_config::{SecretFiles, Standard};
@@ -28,9 +33,11 @@ use crate::{
         session_args::SessionCommand,
         sessions,
         setup::Setup,
-        status, summary, verify,
+        status, summary,
+        traces::{self, Begun},
+        verify,
     },
-    telemetry::{LogFormat, start_logs},
+    telemetry::{LogFormat, end_traces, start_logs},
 };
 
 /// The time limit at the end for disk work that has begun.
@@ -60,8 +67,10 @@ pub fn main() -> ExitCode {
         .map_err(|error| fatal(Exit::Failure, format!("cannot start the async runtime: {error}")))
         .and_then(|runtime| {
             let done = runtime.block_on(dispatch(cli));
-            // Work on the disk that hangs must not keep a process that was asked to end.
-            runtime.shutdown_timeout(LAST_WRITES);
+            // Neither work on the disk that hangs nor a collector of traces must keep a process that was asked to end.
+            let ends = Instant::now() + LAST_WRITES;
+            end_traces(LAST_WRITES);
+            runtime.shutdown_timeout(ends.saturating_duration_since(Instant::now()));
             done
         });
     done.map_or_else(|error| ExitCode::from(failed(&error, as_json)), |()| ExitCode::SUCCESS)
@@ -133,7 +142,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
     let setup = Setup::read(&shared)?;
     output::withhold(&setup.secrets);
     let screen = Screen::default();
-    start(&setup, &shared, &screen)?;
+    start(&setup, &shared, &screen, &command)?;
     if runs_agents(&command)
         && let Err(error) = hob_process::start_watchdog()
     {
@@ -208,8 +217,13 @@ fn runs_agents(command: &Command) -> bool {
     }
 }
 
-/// Starts the logs, and warns of settings by their old name.
-fn start(setup: &Setup, shared: &Shared, screen: &Screen) -> anyhow::Result<()> {
+/// The file that this command's traces are appended to.
+fn traces_file(command: &Command) -> Option<&Path> {
+    if let Command::Run(args) = command { args.metrics.traces.as_deref() } else { None }
+}
+
+/// Starts the logs and the traces, and warns of settings by their old name.
+fn start(setup: &Setup, shared: &Shared, screen: &Screen, command: &Command) -> anyhow::Result<()> {
     let format = match setup.standard.log_format.as_deref() {
         _ if shared.log_json => LogFormat::Json,
         None | Some("text") => LogFormat::Text,
@@ -219,7 +233,12 @@ fn start(setup: &Setup, shared: &Shared, screen: &Screen) -> anyhow::Result<()> 
         }
     };
     let screen = screen.clone();
-    start_logs(format, setup.standard.log_filter.as_deref(), move || screen.clone());
+    let traces =
+        if runs_agents(command) { traces::begin(&setup.secrets, traces_file(command))? } else { Begun::default() };
+    start_logs(format, setup.standard.log_filter.as_deref(), move || screen.clone(), traces.traces);
+    if let Some(why_not) = traces.why_not {
+        tracing::warn!("continuing without traces: {why_not}");
+    }
     for old_name in &setup.settings.old_names {
         tracing::warn!(setting = old_name.key(), "{old_name}");
     }

@@ -78,6 +78,7 @@ mod stopped;
 mod stream;
 mod summary;
 mod totals;
+mod traces;
 mod verify;
 mod words;
 

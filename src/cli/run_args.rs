@@ -44,7 +44,7 @@ pub(super) struct RunArgs {
     pub(super) metrics: MetricsArgs,
 }
 
-/// Where a run's metrics go.
+/// Where a run's metrics and traces go.
 #[derive(Debug, Default, Args)]
 pub(super) struct MetricsArgs {
     /// Write metrics for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
@@ -55,6 +55,9 @@ pub(super) struct MetricsArgs {
     /// 127.0.0.1:4620].
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "4620")]
     pub(super) listen: Option<ListenAddress>,
+    /// Append traces to this file, as lines of OpenTelemetry's JSON. OTEL_EXPORTER_OTLP_ENDPOINT sends them to a collector.
+    #[arg(long, value_name = "FILE")]
+    pub(super) traces: Option<PathBuf>,
     /// Sum the metrics over all repositories, without the label `repository`.
     #[arg(long)]
     pub(super) metrics_totals: bool,

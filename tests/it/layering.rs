@@ -16,6 +16,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-text", &[]),
     ("hob-domain", &["hob-text"]),
     ("hob-words", &["hob-domain", "hob-text"]),
+    ("hob-traces", &["hob-text", "hob-domain"]),
     ("hob-listener", &[]),
     ("hob-sandbox", &["hob-listener"]),
     ("hob-config", &["hob-domain", "hob-sandbox"]),

@@ -89,6 +89,7 @@ mod shown;
 mod sign_off;
 mod signals;
 mod simulated_day;
+mod traces;
 mod trouble;
 mod trust;
 mod unwritten_spend;

@@ -3,6 +3,7 @@
 mod apps;
 mod books;
 mod children;
+mod collector;
 mod faults;
 mod gate;
 mod inside;
@@ -25,6 +26,7 @@ mod world;
 
 pub(crate) use apps::{APP, private_key};
 pub(crate) use books::{BILL, Books, Machine, billed};
+pub(crate) use collector::{Collector, Traced, spans_of};
 pub(crate) use faults::{Faulty, Lost};
 pub(crate) use gate::{AT_THE_GATE, Gate};
 pub(crate) use inside::Turnstile;
