@@ -92,3 +92,91 @@ impl<E: SpanExporter> SpanExporter for Gate<E> {
         self.exporter.set_resource(resource);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Arc, Mutex},
+        time::SystemTime,
+    };
+
+    use opentelemetry::{
+        InstrumentationScope,
+        trace::{SpanContext, SpanId, SpanKind},
+    };
+    use opentelemetry_sdk::{
+        error::OTelSdkError,
+        trace::{SpanEvents, SpanLinks},
+    };
+
+    use super::*;
+
+    const SECRET: &str = "canary-5fK2pQ9x-canary";
+    /// The form of a token that no list has.
+    const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+    /// Keeps what it gets, or fails.
+    #[derive(Debug, Default, Clone)]
+    struct Kept {
+        spans: Arc<Mutex<Vec<SpanData>>>,
+        fails: Arc<AtomicBool>,
+    }
+
+    impl SpanExporter for Kept {
+        async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+            if self.fails.load(Ordering::Relaxed) {
+                return Err(OTelSdkError::InternalFailure("down".to_owned()));
+            }
+            self.spans.lock().unwrap().extend(batch);
+            Ok(())
+        }
+    }
+
+    fn span() -> SpanData {
+        SpanData {
+            span_context: SpanContext::empty_context(),
+            parent_span_id: SpanId::INVALID,
+            parent_span_is_remote: false,
+            span_kind: SpanKind::Internal,
+            name: format!("chat {SECRET}").into(),
+            start_time: SystemTime::UNIX_EPOCH,
+            end_time: SystemTime::UNIX_EPOCH,
+            attributes: vec![
+                KeyValue::new("gen_ai.request.model", format!("a {SECRET} and {TOKEN}")),
+                KeyValue::new("gen_ai.response.finish_reasons", "stop"),
+                KeyValue::new("all", Value::Array(Array::String(vec![SECRET.into()]))),
+                KeyValue::new("gen_ai.usage.input_tokens", 3),
+            ],
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: Status::error(SECRET),
+            instrumentation_scope: InstrumentationScope::default(),
+        }
+    }
+
+    #[tokio::test]
+    async fn no_secret_passes_and_a_list_is_one() {
+        let (kept, secrets) = (Kept::default(), KnownSecrets::default());
+        let gate = Gate::new(kept.clone(), secrets.clone());
+        // Also one that is known later.
+        secrets.add([SECRET.to_owned().into()]);
+        gate.export(vec![span()]).await.unwrap();
+        let [span] = &kept.spans.lock().unwrap()[..] else { panic!() };
+        let all = format!("{span:?}");
+        assert!(!all.contains(SECRET) && !all.contains(TOKEN) && all.contains("redacted"), "{all}");
+        assert_eq!(span.attributes[1].value, Value::Array(Array::String(vec!["stop".into()])));
+        assert_eq!(span.attributes[3].value, Value::I64(3));
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_passed_on_and_remembered_until_it_is_over() {
+        let kept = Kept::default();
+        let gate = Gate::new(kept.clone(), KnownSecrets::default());
+        for fails in [true, true, false] {
+            kept.fails.store(fails, Ordering::Relaxed);
+            assert_eq!(gate.export(vec![span()]).await.is_err(), fails);
+            assert_eq!(gate.fails.load(Ordering::Relaxed), fails);
+        }
+    }
+}

@@ -105,7 +105,8 @@ pub(crate) fn publish_span() -> Span {
 
 /// Runs a step in its span, and notes the class of its failure.
 pub(crate) async fn in_span<T>(span: Span, run: impl Future<Output = Result<T, WorkError>>) -> Result<T, WorkError> {
-    let ran = run.instrument(span.clone()).await;
+    // Boxed: it would be in this future twice, as it comes and as it runs.
+    let ran = Box::pin(run.instrument(span.clone())).await;
     if let Err(error) = &ran {
         failed(&span, error.class().name());
     }

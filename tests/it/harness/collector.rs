@@ -16,11 +16,14 @@ use opentelemetry_proto::tonic::{
 use prost::Message;
 use tokio::task::JoinHandle;
 
+/// The requests that were taken.
+type Taken = Arc<Mutex<Vec<(HeaderMap, Bytes)>>>;
+
 /// The collector; gone with this.
 pub(crate) struct Collector {
     /// Its address, for `OTEL_EXPORTER_OTLP_ENDPOINT`.
     pub(crate) endpoint: String,
-    taken: Arc<Mutex<Vec<(HeaderMap, Bytes)>>>,
+    taken: Taken,
     task: JoinHandle<()>,
 }
 
@@ -49,7 +52,7 @@ impl Collector {
     pub(crate) async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let taken = Arc::default();
+        let taken = Taken::default();
         let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&taken));
         let task = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { endpoint, taken, task }
@@ -119,11 +122,7 @@ fn text(value: Value) -> String {
     }
 }
 
-async fn take(
-    State(taken): State<Arc<Mutex<Vec<(HeaderMap, Bytes)>>>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> (StatusCode, HeaderMap, Vec<u8>) {
+async fn take(State(taken): State<Taken>, headers: HeaderMap, body: Bytes) -> (StatusCode, HeaderMap, Vec<u8>) {
     let mut answer = HeaderMap::new();
     answer.insert(CONTENT_TYPE, "application/x-protobuf".parse().unwrap());
     if headers[CONTENT_TYPE] != "application/x-protobuf" || ExportTraceServiceRequest::decode(body.clone()).is_err() {

@@ -13,7 +13,8 @@ pub(super) type Ran = (Allowed, Result<Answer, ToolError>);
 
 /// Runs a call in its span, and notes how it failed.
 pub(super) async fn in_span(span: Span, run: impl Future<Output = Ran>) -> Ran {
-    let (allowed, answer) = run.instrument(span.clone()).await;
+    // Boxed: it would be in this future twice, as it comes and as it runs.
+    let (allowed, answer) = Box::pin(run.instrument(span.clone())).await;
     match (&answer, CommandResult::in_answer(&answer)) {
         (Err(error), _) => failed(&span, error.name()),
         (Ok(_), Some(CommandResult::Failed(_))) => failed(&span, "exit"),
