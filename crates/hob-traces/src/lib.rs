@@ -1,6 +1,6 @@
 //! Traces: spans of the work, as OpenTelemetry's protocol has them, to an endpoint over HTTP or into a file.
 //!
-//! The spans are made where the work is done, with `tracing` alone; they have the target [`TRACED`]. This crate takes these and
+//! The spans are made where the work is done, with `tracing` alone; they have the target [`TRACED`](hob_domain::TRACED). This crate takes these and
 //! nothing else, so no text of a log event is in a trace. Which spans there are, and what they say, is in
 //! `docs/design/logging.md`.
 //!
