@@ -85,6 +85,7 @@ BY_PATH = {
         "crates/hob-worker/src/metrics/process.rs",
         "crates/hob-worker/src/spend_journal.rs",
         "crates/hob-workspace/src/mirror.rs",
+        "crates/hob-workspace/src/pool.rs",
         "crates/hob-workspace/src/prepared.rs",
         "crates/hob-workspace/src/profiles.rs",
         "crates/hob-workspace/src/retention.rs",
@@ -92,6 +93,8 @@ BY_PATH = {
     ],
     "in folders that Hob has just made, or renewed, so that no child of before reaches them": [
         "crates/hob-workspace/src/checkout.rs",
+        "crates/hob-workspace/src/fill.rs",
+        "crates/hob-workspace/src/intact.rs",
         "crates/hob-workspace/src/layout.rs",
         "crates/hob-workspace/src/skeleton.rs",
     ],

@@ -26,6 +26,7 @@ use crate::harness::{script, strict_fence};
 mod attacks;
 mod corpus;
 mod lab_solutions;
+mod recycled;
 mod update;
 
 /// A served repository and a workspace, both gone at the end.
@@ -47,16 +48,25 @@ impl Yard {
     /// Serves a repository with two files.
     async fn new() -> Self {
         let yard = Self::empty(WorkspaceSettings::default()).await;
-        fs::create_dir(yard.source().join("src")).unwrap();
-        fs::write(yard.source().join("src/a.txt"), "one\ntwo\n").unwrap();
-        fs::write(yard.source().join(".gitignore"), "*.log\n").unwrap();
-        yard.git("add -A && git commit -qm first && git push -q origin main").await;
+        yard.begun().await;
         yard
+    }
+
+    /// Makes the first commit.
+    async fn begun(&self) {
+        fs::create_dir(self.source().join("src")).unwrap();
+        fs::write(self.source().join("src/a.txt"), "one\ntwo\n").unwrap();
+        fs::write(self.source().join(".gitignore"), "*.log\n").unwrap();
+        self.git("add -A && git commit -qm first && git push -q origin main").await;
     }
 
     /// Serves a repository without a commit.
     async fn empty(settings: WorkspaceSettings) -> Self {
-        let home = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap(), settings).await
+    }
+
+    /// The same, in this folder.
+    async fn at(home: tempfile::TempDir, settings: WorkspaceSettings) -> Self {
         let workspace = Workspace::open(home.path().join("state"), settings, child_environment()).await.unwrap();
         let repo: RepoName = "acme/site".parse().unwrap();
         let remote = Remote::folder(repo, home.path().join("served.git"));

@@ -42,7 +42,7 @@ impl Default for WorkspaceSettings {
             max_file: 100 << 20,
             transfer_time: Duration::from_secs(600),
             local_time: Duration::from_secs(300),
-            keep: Duration::from_secs(86_400),
+            keep: Duration::from_secs(600),
             checkouts: 20,
             max_files: 10_000,
             max_patch_kib: 1024,

@@ -12,8 +12,8 @@ use std::{
 
 use rustix::{
     fs::{
-        AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, fchmod, fstat, mkdirat, openat, readlinkat,
-        renameat_with, statat, symlinkat,
+        AtFlags, CWD, Dir, FileType, Mode, OFlags, RawMode, RenameFlags, Stat, fchmod, flistxattr, fstat, mkdirat,
+        openat, readlinkat, renameat_with, statat, symlinkat,
     },
     io::Errno,
     path::Arg,
@@ -160,6 +160,32 @@ impl Folder {
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_found) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the system knows of the entry of this name, itself if it is a link.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn stat(&self, name: impl Arg) -> io::Result<Stat> {
+        Ok(statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Whether it has extended attributes or access lists, other than the system's own labels.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn has_attributes(&self) -> io::Result<bool> {
+        let mut names = [0; 4096];
+        match flistxattr(&self.0, &mut names) {
+            Ok(length) => {
+                let mut names = names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+                Ok(names.any(|name| !name.starts_with(b"security.")))
+            }
+            Err(Errno::NOTSUP) => Ok(false),
+            // More than fits.
+            Err(Errno::RANGE) => Ok(true),
             Err(error) => Err(error.into()),
         }
     }

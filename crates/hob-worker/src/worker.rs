@@ -9,7 +9,7 @@ use hob_domain::{
     has_label, noreply_email,
 };
 use hob_forge::{Forge, Issue, StepListener, fresh_nonce};
-use hob_sandbox::Sandbox;
+use hob_sandbox::{Sandbox, Tier};
 use hob_text::KnownSecrets;
 use hob_workspace::{Remote, SigningKey, Workspace};
 use secrecy::SecretString;
@@ -133,6 +133,8 @@ impl Worker {
         }
         let spend_journal = Arc::new(SpendJournal::new(&parts.state_dir, parts.forge.repo()));
         let earlier_checks = EarlierChecks::new(&parts.state_dir, parts.forge.repo(), secrets.clone());
+        // A process that an agent left without a sandbox may go on writing to its tree.
+        let spare = if parts.sandbox.tier() == Tier::None { 0 } else { parts.settings.jobs + 1 };
         let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
@@ -144,7 +146,7 @@ impl Worker {
             audit,
             settings: parts.settings,
             server_url: parts.server_url,
-            workspace: workspace.without(secrets),
+            workspace: workspace.without(secrets).recycling(spare),
             children: Arc::new(Children {
                 environment: parts.environment,
                 sandbox: parts.sandbox,

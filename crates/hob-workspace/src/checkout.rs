@@ -15,10 +15,11 @@ use crate::{
     commit::{self, Entry, On},
     committer, diff,
     error::library,
-    git::{Before, Git, Tree},
+    fill::Filling,
+    git::Git,
     git_dir,
     in_use::Use,
-    layout::{IssueFolder, blocking, is_empty, make, remove, remove_aside, remove_git_folders, renew, unlock, write},
+    layout::{IssueFolder, Kind, blocking, remove, remove_aside, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
     persons_commits::persons_commits,
     skeleton,
@@ -39,7 +40,7 @@ pub struct Checkout {
     /// A description of the wanted work: files that it names are committed even if a tool made them.
     wanted: String,
     left_out: Arc<Mutex<Vec<LeftOut>>>,
-    _in_use: Arc<Use>,
+    in_use: Arc<Use>,
 }
 
 /// The treatment of files that an earlier run left.
@@ -76,8 +77,8 @@ impl Checkout {
     ) -> Self {
         let tree = folder.tree();
         let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
-        let (kept, _in_use) = (false, Arc::new(in_use));
-        Self { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, _in_use }
+        let (kept, in_use) = (false, Arc::new(in_use));
+        Self { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, in_use }
     }
 
     /// Lays it out; if it cannot be cleaned, it is made from scratch, once.
@@ -258,7 +259,7 @@ impl Checkout {
     pub async fn restore(&self, commit: &Sha) -> Result<(), WorkspaceError> {
         let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), commit.clone());
         blocking("make the checkout", move || skeleton::own(&folder, &branch, &at)).await?;
-        self.fill(&self.tree, &self.folder.index(), commit).await
+        self.filling(Kind::Agent).fill(commit).await
     }
 
     /// The first commit of the earlier work, from the base on, or from `accepted` if that is part of it, whose
@@ -323,14 +324,13 @@ impl Checkout {
     /// Errors of git and the disk.
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
-        let (proof, index) = (self.folder.proof(), self.folder.proof_index());
+        let proof = self.folder.place(Kind::Proof);
         let (repo, old) = (self.folder.repo().to_owned(), proof.clone());
         blocking("renew the folder", move || unlock(&repo).and_then(|()| renew(&old))).await?;
-        let fresh = !proof.exists();
-        if fresh || self.fill(&proof, &index, sha).await.is_err() {
-            let (gone, stale) = (proof.clone(), index.clone());
-            blocking("remove the damaged checkout", move || remove(&gone).and_then(|()| remove(&stale))).await?;
-            self.fill(&proof, &index, sha).await?;
+        let filling = self.filling(Kind::Proof);
+        if filling.fill(sha).await.is_err() {
+            filling.discard().await?;
+            filling.fill(sha).await?;
         }
         Ok(proof)
     }
@@ -389,7 +389,7 @@ impl Checkout {
             skeleton::own(&folder, &branch, &start)?;
             let tree = folder.tree();
             remove_git_folders(&tree)?;
-            skeleton::snapshot(&folder, &tree, &folder.index(), &branch, &start)?;
+            skeleton::snapshot(&folder, Kind::Agent, &branch, &start)?;
             Ok(Some((fork, start)))
         })
         .await?;
@@ -418,8 +418,7 @@ impl Checkout {
         if self.lay().await.is_ok() {
             return Ok(());
         }
-        let (tree, index) = (self.tree.clone(), self.folder.index());
-        blocking("remove the damaged checkout", move || remove(&tree).and_then(|()| remove(&index))).await?;
+        self.filling(Kind::Agent).discard().await?;
         self.lay().await
     }
 
@@ -427,26 +426,7 @@ impl Checkout {
         self.restore(&self.sources.start).await
     }
 
-    async fn fill(&self, tree: &Path, index: &Path, sha: &Sha) -> Result<(), WorkspaceError> {
-        let (folder, place) = (self.folder.clone(), tree.to_owned());
-        let before = blocking("make the checkout", move || {
-            // Both `.git` and the folder may have become links.
-            remove(&place.join(".git"))?;
-            if place.is_symlink() {
-                remove(&place)?;
-            }
-            make(&place)?;
-            is_empty(&place).map(|empty| if empty { Before::Nothing } else { Before::Anything })
-        })
-        .await?;
-        let git_dir = folder.git();
-        self.git.materialise(&Tree { git_dir: &git_dir, index, folder: tree, before }, sha).await?;
-        let (place, index) = (tree.to_owned(), index.to_owned());
-        let (branch, sha) = (self.branch.clone(), sha.clone());
-        blocking("make the agent's git directory", move || {
-            remove_git_folders(&place)?;
-            skeleton::snapshot(&folder, &place, &index, &branch, &sha)
-        })
-        .await
+    fn filling(&self, kind: Kind) -> Filling<'_> {
+        Filling { git: &self.git, folder: &self.folder, in_use: &self.in_use, branch: &self.branch, kind }
     }
 }

@@ -142,21 +142,16 @@ impl Git {
         Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
     }
 
-    /// Makes `folder` contain exactly the commit: former changed, new and ignored files are removed.
-    pub(super) async fn materialise(&self, tree: &Tree<'_>, sha: &Sha) -> Result<(), WorkspaceError> {
-        let command = || {
-            let local = self.local(GitDir::Issue(tree.git_dir))?;
-            Ok::<_, WorkspaceError>(local.arg(option("--work-tree=", tree.folder)).env("GIT_INDEX_FILE", tree.index))
-        };
-        let sha = checked(sha)?;
-        done("check the files out", command()?.args(["read-tree", "--reset", "-u", sha])).await?;
-        match tree.before {
-            Before::Nothing => {}
-            Before::Anything => {
-                done("clean the checkout", command()?.args(["clean", "-ffdxq"]).dir(tree.folder)).await?;
-            }
-        }
-        Ok(())
+    /// Writes the files of the commit to the folder `tree`, except those that are there as `index` says.
+    pub(super) async fn check_out(
+        &self,
+        git_dir: &Path,
+        index: &Path,
+        tree: &Path,
+        sha: &Sha,
+    ) -> Result<(), WorkspaceError> {
+        let local = self.local(GitDir::Issue(git_dir))?.arg(option("--work-tree=", tree)).env("GIT_INDEX_FILE", index);
+        done("check the files out", local.args(["read-tree", "--reset", "-u", checked(sha)?])).await.map(drop)
     }
 }
 
@@ -173,23 +168,6 @@ fn variables(protocols: &str, more: Vec<(String, String)>) -> impl Iterator<Item
         .enumerate()
         .flat_map(|(n, (key, value))| [(format!("GIT_CONFIG_KEY_{n}"), key), (format!("GIT_CONFIG_VALUE_{n}"), value)]);
     first.into_iter().chain(numbered)
-}
-
-/// A folder of files, and the git directory and index of Hob's that it is checked out by.
-pub(super) struct Tree<'a> {
-    pub(super) git_dir: &'a Path,
-    pub(super) index: &'a Path,
-    pub(super) folder: &'a Path,
-    pub(super) before: Before,
-}
-
-/// The state of a folder before it is filled.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Before {
-    /// It is fresh: there is nothing to clean.
-    Nothing,
-    /// An earlier checkout, and its changes.
-    Anything,
 }
 
 /// Runs a local command to its end; returns its standard output.

@@ -6,15 +6,18 @@
 //! ROOT/OWNER/NAME/lock                held while either of them is changed
 //! ROOT/OWNER/NAME/issues/N/git        Hob's: branch, index and new objects of the issue
 //! ROOT/OWNER/NAME/issues/N/tree       the agent's folder, with a throwaway `.git`
-//! ROOT/OWNER/NAME/issues/N/proof      where the checks run
+//! ROOT/OWNER/NAME/issues/N/tree.index the index as git wrote it when it filled that folder
+//! ROOT/OWNER/NAME/issues/N/proof      where the checks run; `proof.index` is its index
 //! ROOT/OWNER/NAME/issues/N/aside      the agent's folder of an earlier candidate, which may still be chosen
 //! ROOT/OWNER/NAME/issues/N/prepared/KEY  what set-up steps left of the issue's own commits
 //! ROOT/OWNER/NAME/prepared/KEY        what they left of the base branch's: `home`, and new `files` of the checkout
-//! ROOT/OWNER/NAME/trash               folders of issues that are to be removed
+//! ROOT/OWNER/NAME/free                trees that no issue needs, see [`crate::pool`]
+//! ROOT/OWNER/NAME/trash               folders that are to be removed
 //! ```
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, ErrorKind},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -40,9 +43,23 @@ pub(super) fn trash(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("trash")
 }
 
+/// The folder of a repository's free trees.
+pub(super) fn free(repo: &Path) -> PathBuf {
+    repo.join("free")
+}
+
 /// The git directory that many commits of the ledger are fetched to.
 pub(super) fn ledgers(root: &Path, repo: &RepoName) -> PathBuf {
     repo_folder(root, repo).join("ledgers.git")
+}
+
+/// A tree of an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The agent's folder.
+    Agent,
+    /// The folder of the checks, which no agent writes.
+    Proof,
 }
 
 /// The folders of one issue.
@@ -90,8 +107,26 @@ impl IssueFolder {
         self.0.join("tree")
     }
 
-    pub(super) fn proof(&self) -> PathBuf {
-        self.0.join("proof")
+    /// The folder of one of its trees.
+    pub(super) fn place(&self, kind: Kind) -> PathBuf {
+        match kind {
+            Kind::Agent => self.tree(),
+            Kind::Proof => self.0.join("proof"),
+        }
+    }
+
+    /// The index by which git filled that folder last, where no child can write.
+    pub(super) fn record(&self, kind: Kind) -> PathBuf {
+        self.place(kind).with_extension("index")
+    }
+
+    /// The repository's free trees of a kind.
+    pub(super) fn free(&self, kind: Kind) -> PathBuf {
+        let name = match kind {
+            Kind::Agent => "trees",
+            Kind::Proof => "proofs",
+        };
+        free(self.repo()).join(name)
     }
 
     pub(super) fn aside(&self) -> PathBuf {
@@ -101,10 +136,6 @@ impl IssueFolder {
     pub(super) fn aside_index(&self) -> PathBuf {
         self.git().join("aside-index")
     }
-
-    pub(super) fn proof_index(&self) -> PathBuf {
-        self.git().join("proof-index")
-    }
 }
 
 /// Makes a folder and those above it, for the user alone.
@@ -112,17 +143,12 @@ pub(super) fn make(folder: &Path) -> Result<(), WorkspaceError> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(disk("make", folder))
 }
 
-/// Whether a folder has nothing in it.
-pub(super) fn is_empty(folder: &Path) -> Result<bool, WorkspaceError> {
-    Ok(fs::read_dir(folder).map_err(disk("read", folder))?.next().is_none())
-}
-
 /// Writes a small file.
 pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), WorkspaceError> {
     fs::write(path, content).map_err(disk("write", path))
 }
 
-/// Gives a folder or file of Hob's another name, which nothing has.
+/// Gives a folder or file of Hob's another name. A file that has that name is replaced.
 pub(super) fn moved(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
     fs::rename(from, to).map_err(disk("rename", from))
 }
@@ -130,6 +156,21 @@ pub(super) fn moved(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
 /// Removes `path`. Links are removed, not their targets. It is fine if nothing is there.
 pub(super) fn remove(path: &Path) -> Result<(), WorkspaceError> {
     remove_tree(path).map_err(disk("remove", path))
+}
+
+/// Moves a folder to the trash, under the first free name there.
+pub(super) fn throw_away(folder: &Path, trash: &Path) -> Result<(), WorkspaceError> {
+    make(trash)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let mut places = (0_u32..).map(|n| trash.join(format!("{name}-{n}"))).filter(|place| !place.exists());
+    loop {
+        let place = places.next().unwrap_or_else(|| trash.join(&*name));
+        match fs::rename(folder, &place) {
+            // Another process was faster to take the name.
+            Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists) => {}
+            done => return done.map_err(disk("rename", folder)),
+        }
+    }
 }
 
 /// Removes what was put aside.

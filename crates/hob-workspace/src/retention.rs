@@ -1,10 +1,11 @@
 //! Removes what is no longer needed: one issue's folders, folders that were not used for long, checkouts above the
 //! limit, and bytes above a repository's limit. A folder is renamed into the trash at once. The trash is emptied beside
-//! the work, since that takes seconds for a large repository on a slow disk.
+//! the work, since that takes seconds for a large repository on a slow disk. The trees of a checkout that is removed
+//! become free, unless there is no room for them.
 
 use std::{
     cmp::Reverse,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Workspace, WorkspaceError,
     error::disk,
-    layout::{IssueFolder, blocking, make, remove, repo_folder, trash},
+    layout::{IssueFolder, Kind, blocking, free, remove, repo_folder, throw_away, trash},
 };
 
 /// The checkouts to keep.
@@ -59,22 +60,24 @@ impl Workspace {
         blocking("remove the checkout", move || remove(&folder.0)).await
     }
 
-    /// Moves the folders of a repository's issues that do not stay to the trash; returns those issues. A checkout that
-    /// this process uses stays.
+    /// Moves the folders of a repository's issues that do not stay to the trash, and frees their trees; returns those
+    /// issues. A checkout that this process uses stays.
     ///
     /// # Errors
     /// [`WorkspaceError::Disk`] when something cannot be read or renamed.
     pub async fn prune(&self, repo: &RepoName, stay: Retention) -> Result<Vec<IssueNumber>, WorkspaceError> {
         let (issues, trash) = (repo_folder(self.root(), repo).join("issues"), trash(self.root(), repo));
-        let in_use = self.in_use().clone();
+        let all_in_use = self.in_use().clone();
         blocking("prune the checkouts", move || {
             // The lock keeps a checkout from being used while it is renamed.
-            let in_use = in_use.lock();
+            let in_use = all_in_use.lock();
             let mut removed = Vec::new();
             let idle = idle(&issues, &stay.in_progress, &in_use)?;
             for (place, Idle { used, issue, folder }) in idle.into_iter().enumerate() {
                 let is_old = used < SystemTime::from(stay.before) && !stay.listed.contains(&issue);
                 if is_old || (stay.most > 0 && place >= stay.most) {
+                    all_in_use.free(&folder, Kind::Agent);
+                    all_in_use.free(&folder, Kind::Proof);
                     throw_away(&folder.0, &trash)?;
                     removed.push(issue);
                 }
@@ -86,7 +89,7 @@ impl Workspace {
     }
 
     /// Moves folders that are not in use to the trash, until a repository has no more than `room.bytes` on disk:
-    /// checkouts, the least recently used first, and if that is not enough and no issue is in progress, prepared
+    /// free trees, checkouts, the least recently used first, and if that is not enough and no issue is in progress, prepared
     /// set-ups, and a mirror that is too large by itself. The next fetch makes that anew; it happens at most once a
     /// day.
     ///
@@ -97,6 +100,7 @@ impl Workspace {
         let (in_use, long_ago) = (self.in_use().clone(), SystemTime::from(room.now) - A_DAY);
         blocking("make room on the disk", move || {
             let (mirror, issues, prepared) = (all.join("mirror.git"), all.join("issues"), all.join("prepared"));
+            let free = free(&all);
             // If the whole file system's use fits, nothing needs to be measured.
             if used_bytes(&all) <= room.bytes {
                 return Ok(());
@@ -104,11 +108,15 @@ impl Workspace {
             let size = |folder: &Path| bytes_on_disk(folder);
             let of_issue = |issue: IssueNumber| (issue, size(&issues.join(issue.to_string())));
             let sizes: HashMap<_, _> = issues_in(&issues)?.into_iter().map(of_issue).collect();
-            let (history, steps) = (size(&mirror), size(&prepared));
-            let mut total = history + steps + size(&all.join("ledgers.git")) + sizes.values().sum::<u64>();
+            let (history, steps, spare) = (size(&mirror), size(&prepared), size(&free));
+            let mut total = history + steps + spare + size(&all.join("ledgers.git")) + sizes.values().sum::<u64>();
             // The lock keeps a checkout from being used while it is renamed.
             let in_use = in_use.lock();
             let mut oldest = idle(&issues, &room.in_progress, &in_use)?;
+            if total > room.bytes && free.exists() {
+                throw_away(&free, &trash)?;
+                total = total.saturating_sub(spare);
+            }
             while total > room.bytes
                 && let Some(Idle { issue, folder, .. }) = oldest.pop()
             {
@@ -141,14 +149,6 @@ impl Workspace {
     }
 }
 
-/// Moves a folder to the trash, under the first free name there.
-fn throw_away(folder: &Path, trash: &Path) -> Result<(), WorkspaceError> {
-    make(trash)?;
-    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let free = (0..).map(|n: u32| trash.join(format!("{name}-{n}"))).find(|place| !place.exists());
-    fs::rename(folder, free.unwrap_or_else(|| trash.join(name))).map_err(disk("rename", folder))
-}
-
 /// A checkout that is not in use.
 struct Idle {
     used: SystemTime,
@@ -157,11 +157,15 @@ struct Idle {
 }
 
 /// The checkouts that are not in use, the most recently used first.
-fn idle(issues: &Path, in_progress: &[IssueNumber], in_use: &BTreeSet<PathBuf>) -> Result<Vec<Idle>, WorkspaceError> {
+fn idle(
+    issues: &Path,
+    in_progress: &[IssueNumber],
+    in_use: &BTreeMap<PathBuf, usize>,
+) -> Result<Vec<Idle>, WorkspaceError> {
     let mut idle = Vec::new();
     for issue in issues_in(issues)? {
         let folder = IssueFolder(issues.join(issue.to_string()));
-        if !in_progress.contains(&issue) && !in_use.contains(&folder.0) {
+        if !in_progress.contains(&issue) && !in_use.contains_key(&folder.0) {
             idle.push(Idle { used: last_used(&folder)?, issue, folder });
         }
     }

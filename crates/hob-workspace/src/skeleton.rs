@@ -14,7 +14,7 @@ use crate::{
     BranchName, WorkspaceError,
     error::disk,
     git_dir::GitDir,
-    layout::{IssueFolder, make, remove, write},
+    layout::{IssueFolder, Kind, make, remove, write},
 };
 
 /// Settings of the agent's git directory; the identity lets it commit for itself.
@@ -34,7 +34,7 @@ fn point(git: &Path, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceErro
 pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
     let git = folder.git();
     // A worker that died left its locks behind; the issue's lease guarantees that no other worker is active here.
-    for lock in ["index.lock", "proof-index.lock", "HEAD.lock", "config.lock"] {
+    for lock in ["index.lock", "HEAD.lock", "config.lock"] {
         remove(&git.join(lock))?;
     }
     remove(&git.join("refs"))?;
@@ -43,15 +43,13 @@ pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Resul
     point(&git, branch, sha)
 }
 
-/// Makes the throwaway git directory in `tree`, with a copy of the index Hob checked it out by.
-pub(super) fn snapshot(
-    folder: &IssueFolder,
-    tree: &Path,
-    index: &Path,
-    branch: &BranchName,
-    sha: &Sha,
-) -> Result<(), WorkspaceError> {
-    let git = tree.join(".git");
+/// Makes the throwaway git directory in a tree, with a copy of the index of Hob's for it.
+pub(super) fn snapshot(folder: &IssueFolder, kind: Kind, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
+    let git = folder.place(kind).join(".git");
+    let index = match kind {
+        Kind::Agent => folder.index(),
+        Kind::Proof => folder.record(kind),
+    };
     remove(&git)?;
     let alternates = format!("{}\n{}\n", folder.git().join("objects").display(), folder.mirror_objects().display());
     for folder in ["objects/info", "refs/heads", "info"] {
@@ -60,5 +58,5 @@ pub(super) fn snapshot(
     write(&git.join("config"), AGENT_CONFIG)?;
     write(&git.join("objects/info/alternates"), alternates)?;
     point(&git, branch, sha)?;
-    fs::copy(index, git.join("index")).map(drop).map_err(disk("copy", index))
+    fs::copy(&index, git.join("index")).map(drop).map_err(disk("copy", index))
 }

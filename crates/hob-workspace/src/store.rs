@@ -74,6 +74,14 @@ impl Workspace {
         Self { secrets, ..self }
     }
 
+    /// The same workspace, which keeps up to `spare` trees of each kind of a repository that no issue needs any more,
+    /// for the next issues.
+    #[must_use]
+    pub fn recycling(mut self, spare: usize) -> Self {
+        self.in_use.spare = spare;
+        self
+    }
+
     /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
     ///
     /// # Errors
@@ -139,7 +147,7 @@ impl Workspace {
     ) -> Result<Checkout, WorkspaceError> {
         let place = mirror_folder(&self.root, remote.repo());
         let folder = IssueFolder::new(&self.root, remote.repo(), issue);
-        let in_use = self.in_use.begin(folder.0.clone());
+        let in_use = self.in_use.begin(folder.clone());
         let ahead = if let Leftover::StartAt(commit) = &leftover { Some(commit) } else { None };
         let sources = self.sources(&place, remote, branch, base, ahead).await;
         let sources = mirror::condemned(&place, sources).await?;

@@ -1,0 +1,126 @@
+//! Fills an issue's tree with a commit: its own tree, a free one, or a new one.
+
+use std::{fs, sync::Arc};
+
+use hob_domain::Sha;
+
+use crate::{
+    BranchName, WorkspaceError,
+    error::disk,
+    git::Git,
+    in_use::Use,
+    intact::{Rules, remove_all_but_intact, rules},
+    layout::{IssueFolder, Kind, blocking, make, remove, renew},
+    pool, skeleton,
+};
+
+/// A tree of an issue, to be filled.
+pub(super) struct Filling<'a> {
+    pub(super) git: &'a Git,
+    pub(super) folder: &'a IssueFolder,
+    pub(super) in_use: &'a Arc<Use>,
+    pub(super) branch: &'a BranchName,
+    pub(super) kind: Kind,
+}
+
+impl Filling<'_> {
+    /// Makes the tree contain exactly the commit, and a throwaway `.git`. If the issue has none of this kind, it takes a
+    /// free one. One that cannot be cleaned goes, and a new one is made.
+    pub(super) async fn fill(&self, sha: &Sha) -> Result<(), WorkspaceError> {
+        let kind = self.kind;
+        let taken = self.on_disk("take a free tree", move |folder| {
+            let place = folder.place(kind);
+            // The folder may have become a link.
+            if place.is_symlink() {
+                remove(&place)?;
+            }
+            // A process that an earlier child left has rights to the folder that it had.
+            Ok(!place.exists() && pool::take(folder, kind)? && renew(&place).is_ok())
+        });
+        match taken.await {
+            Ok(false) => return self.refill(sha).await,
+            Ok(true) => match self.refill(sha).await {
+                Ok(()) => return Ok(()),
+                Err(error) => tracing::debug!(%error, "a free tree could not be used: {error}"),
+            },
+            Err(error) => tracing::debug!(%error, "a free tree could not be taken: {error}"),
+        }
+        self.discard().await?;
+        self.refill(sha).await
+    }
+
+    /// Moves the tree to the trash, with its record.
+    pub(super) async fn discard(&self) -> Result<(), WorkspaceError> {
+        let kind = self.kind;
+        self.on_disk("remove the damaged checkout", move |folder| {
+            pool::discard(&folder.place(kind), folder).and_then(|()| remove(&folder.record(kind)))
+        })
+        .await
+    }
+
+    async fn refill(&self, sha: &Sha) -> Result<(), WorkspaceError> {
+        let earlier = self.cleaned().await?;
+        self.write(sha).await?;
+        let kind = self.kind;
+        let now = self.on_disk("read the index", move |folder| rules(&folder.record(kind)));
+        // Git does not write a file again whose content is the same and whose form is to be another.
+        if !earlier.is_empty() && now.await? != earlier {
+            let emptied = self.on_disk("clean the checkout", move |folder| {
+                remove(&folder.record(kind))?;
+                remove_all_but_intact(&folder.place(kind), &folder.record(kind)).map(drop)
+            });
+            emptied.await?;
+            self.write(sha).await?;
+        }
+        let (branch, sha) = (self.branch.clone(), sha.clone());
+        self.on_disk("make the agent's git directory", move |folder| {
+            if kind == Kind::Agent {
+                copy_index(folder)?;
+            }
+            skeleton::snapshot(folder, kind, &branch, &sha)
+        })
+        .await
+    }
+
+    async fn cleaned(&self) -> Result<Rules, WorkspaceError> {
+        let kind = self.kind;
+        self.on_disk("clean the checkout", move |folder| {
+            let (place, record) = (folder.place(kind), folder.record(kind));
+            make(&place)?;
+            // A git command that was killed left its lock behind.
+            remove(&record.with_extension("index.lock"))?;
+            remove_all_but_intact(&place, &record)
+        })
+        .await
+    }
+
+    async fn write(&self, sha: &Sha) -> Result<(), WorkspaceError> {
+        let (git_dir, tree, index) = (self.folder.git(), self.folder.place(self.kind), self.folder.record(self.kind));
+        self.git.check_out(&git_dir, &index, &tree, sha).await
+    }
+
+    /// Runs work on the disk. The issue's folders count as in use until it has ended, even if nobody waits for it.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        doing: &'static str,
+        work: impl FnOnce(&IssueFolder) -> Result<T, WorkspaceError> + Send + 'static,
+    ) -> Result<T, WorkspaceError> {
+        let (folder, in_use) = (self.folder.clone(), Arc::clone(self.in_use));
+        blocking(doing, move || {
+            let done = work(&folder);
+            drop(in_use);
+            done
+        })
+        .await
+    }
+}
+
+/// Makes Hob's index of the agent's folder what git wrote, with its time: a file that is as young is compared by its
+/// content.
+fn copy_index(folder: &IssueFolder) -> Result<(), WorkspaceError> {
+    let (from, to) = (folder.record(Kind::Agent), folder.index());
+    fs::copy(&from, &to).map_err(disk("copy", &from))?;
+    let time = fs::metadata(&from).and_then(|found| found.modified()).map_err(disk("look at", &from))?;
+    let copied = fs::File::options().write(true).open(&to).map_err(disk("open", &to))?;
+    copied.set_modified(time).map_err(disk("write", &to))
+}
