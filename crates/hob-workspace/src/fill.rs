@@ -34,8 +34,11 @@ impl Filling<'_> {
             if place.is_symlink() {
                 remove(&place)?;
             }
+            if place.exists() || !pool::take(folder, kind)? {
+                return Ok(false);
+            }
             // A process that an earlier child left has rights to the folder that it had.
-            Ok(!place.exists() && pool::take(folder, kind)? && renew(&place).is_ok())
+            renew(&place).map(|()| true)
         });
         match taken.await {
             Ok(false) => return self.refill(sha).await,
@@ -64,7 +67,9 @@ impl Filling<'_> {
         let kind = self.kind;
         let now = self.on_disk("read the index", move |folder| rules(&folder.record(kind)));
         // Git does not write a file again whose content is the same and whose form is to be another.
-        if !earlier.is_empty() && now.await? != earlier {
+        if let Some(earlier) = earlier
+            && now.await? != earlier
+        {
             let emptied = self.on_disk("clean the checkout", move |folder| {
                 remove(&folder.record(kind))?;
                 remove_all_but_intact(&folder.place(kind), &folder.record(kind)).map(drop)
@@ -82,7 +87,7 @@ impl Filling<'_> {
         .await
     }
 
-    async fn cleaned(&self) -> Result<Rules, WorkspaceError> {
+    async fn cleaned(&self) -> Result<Option<Rules>, WorkspaceError> {
         let kind = self.kind;
         self.on_disk("clean the checkout", move |folder| {
             let (place, record) = (folder.place(kind), folder.record(kind));

@@ -39,8 +39,9 @@ const TRUSTED: [u32; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 /// The files by which git chose the form of the others: their paths and contents.
 pub(super) type Rules = Vec<(Vec<u8>, Oid)>;
 
-/// Removes what is not as `record` says from the folder `tree`; returns the rules by which git wrote what stays.
-pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Rules, WorkspaceError> {
+/// Removes what is not as `record` says from the folder `tree`; returns the rules by which git wrote what stays;
+/// `None` if nothing can stay.
+pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option<Rules>, WorkspaceError> {
     let failed = || disk("clean", tree);
     // A record that cannot be read says nothing: nothing stays.
     let index = if is_trusted(tree) { Index::open(record).ok() } else { None };
@@ -71,7 +72,7 @@ pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Rules,
             }
         }
     }
-    Ok(known.index.as_ref().map(rules_in).unwrap_or_default())
+    Ok(known.index.as_ref().map(rules_in))
 }
 
 /// The rules of conversion in an index.

@@ -23,6 +23,13 @@ impl Yard {
         self.home.path().join("state/acme/site")
     }
 
+    /// Commits so many files that git does not write all of them within a tick of the clock: those of the last one are
+    /// written again in any case.
+    async fn many(&self) {
+        sh(&self.source(), "seq 1000 | split -l 1 -a 3 --additional-suffix=.txt - src/b").await;
+        self.git("add -A && git commit -qm many && git push -q origin main").await;
+    }
+
     /// The names of the free trees of a kind.
     fn free(&self, kind: &str) -> Vec<String> {
         let folder = fs::read_dir(self.state().join("free").join(kind)).into_iter().flatten();
@@ -68,18 +75,15 @@ fn is_trusted(yard: &Yard) -> bool {
 #[tokio::test]
 async fn the_next_issue_gets_the_trees_of_one_that_ended() {
     let yard = yard(2).await;
+    yard.many().await;
     let checkout = yard.prepared(7).await;
     let proof = checkout.proof(checkout.base()).await.unwrap();
-    // The file that git wrote last is written again.
-    let file = |folder: &Path| [".gitignore", "src/a.txt"].map(|name| folder.join(name));
-    let last = |folder: &Path| {
-        let times = file(folder).map(|path| fs::metadata(path).unwrap());
-        times.iter().map(|found| (found.ctime(), found.ctime_nsec())).max().unwrap()
-    };
     let known = |folder: &Path| {
-        let found = fs::metadata(folder.join("src/a.txt")).unwrap();
-        let is_older = (found.ctime(), found.ctime_nsec()) < last(folder);
-        (inode(folder.join("src")), is_older.then_some(found.ino()))
+        let files = fs::read_dir(folder.join("src")).unwrap().map(|entry| {
+            let found = entry.unwrap().metadata().unwrap();
+            (found.ino(), found.ctime(), found.ctime_nsec())
+        });
+        (inode(folder.join("src")), files.collect::<BTreeSet<_>>())
     };
     let (tree, checked) = (known(checkout.folder()), known(&proof));
     drop(checkout);
@@ -94,12 +98,12 @@ async fn the_next_issue_gets_the_trees_of_one_that_ended() {
     let next = yard.prepared(8).await;
     let proof = next.proof(next.base()).await.unwrap();
     assert_eq!((yard.free("trees").len(), yard.free("proofs").len()), (0, 0));
-    for (folder, (src, a)) in [(next.folder(), tree), (&*proof, checked)] {
+    for (folder, (src, files)) in [(next.folder(), tree), (&*proof, checked)] {
         assert_eq!(fs::read_to_string(folder.join("src/a.txt")).unwrap(), "one\ntwo\n");
         assert_eq!(inode(folder.join("src")) == src, is_trusted(&yard), "the folder");
-        if let Some(a) = a {
-            assert_eq!(inode(folder.join("src/a.txt")) == a, is_trusted(&yard), "the file");
-        }
+        let (_, now) = known(folder);
+        let same = now.intersection(&files).count();
+        assert!(now.len() == 1001 && (same > 0) == is_trusted(&yard), "{same} files are the same");
     }
     fs::write(next.folder().join("src/a.txt"), "one\n2\n").unwrap();
     let head = commit(&next).await.unwrap().unwrap();
@@ -111,6 +115,7 @@ async fn the_next_issue_gets_the_trees_of_one_that_ended() {
 #[tokio::test]
 async fn nothing_of_an_issue_is_in_the_next_ones_trees() {
     let yard = yard(2).await;
+    yard.many().await;
     let fill =
         "mkdir -p deep/er; for n in 1 2 3 4 5 6 7 8 9; do echo file$n > f$n; done; echo x > deep/er/x; ln -s f1 l
         printf '*.id ident\\n*.txt text\\n' > .gitattributes; printf '$Id$\\n' > f.id; echo '#!' > run; chmod +x run";
@@ -129,7 +134,7 @@ async fn nothing_of_an_issue_is_in_the_next_ones_trees() {
 
     for (issue, hostile) in [
         // Same size, same time of change of content; and the time of Hob's index, which a child in a fence can set.
-        "for f in f1 src/a.txt deep/er/x run; do cp -p $f /tmp/ref.$$; tr a-z A-Z < $f > new; cat new > $f
+        "for f in f1 src/a.txt src/baaa.txt src/baab.txt deep/er/x run; do cp -p $f /tmp/ref.$$; tr a-z0-9 A-Z1-9 < $f > new; cat new > $f
             touch -r /tmp/ref.$$ $f; rm new /tmp/ref.$$; done; touch -d 2100-01-01 ../tree.index ../proof.index",
         // What git would not commit as a change.
         "cp -p f.id r; printf '$Id: rm -rf $\\n' > f.id; touch -r r f.id; rm r; printf 'one\\r\\ntwo\\r\\n' > src/a.txt",
@@ -176,11 +181,13 @@ async fn nothing_of_an_issue_is_in_the_next_ones_trees() {
 #[tokio::test]
 async fn a_check_cannot_leave_a_forged_file_for_the_next_one() {
     let yard = yard(1).await;
+    yard.many().await;
     let checkout = yard.prepared(7).await;
     for _ in 0..3 {
         let proof = checkout.proof(checkout.base()).await.unwrap();
         assert_eq!(fs::read_to_string(proof.join("src/a.txt")).unwrap(), "one\ntwo\n");
-        let forge = "cp -p src/a.txt r; printf 'ONE\\nTWO\\n' > src/a.txt; touch -r r src/a.txt; rm r";
+        assert_eq!(fs::read_to_string(proof.join("src/baaa.txt")).unwrap(), "1\n");
+        let forge = "for f in src/a.txt src/baaa.txt; do cp -p $f r; tr 1a-z 2A-Z < r > $f; touch -r r $f; rm r; done";
         sh(&proof, &format!("{forge}; touch -d 2100-01-01 ../proof.index")).await;
     }
 }
@@ -258,13 +265,16 @@ async fn no_more_trees_are_free_than_are_kept() {
 #[tokio::test]
 async fn other_rules_of_conversion_hold_for_files_that_stay() {
     let yard = yard(1).await;
+    yard.many().await;
     drop(yard.prepared(7).await);
     yard.prune().await;
     fs::write(yard.source().join(".gitattributes"), "*.txt eol=crlf\n").unwrap();
     yard.git("add -A && git commit -qm crlf && git push -q origin main").await;
     let next = yard.prepared(8).await;
     assert!(yard.free("trees").is_empty());
-    assert_eq!(fs::read_to_string(next.folder().join("src/a.txt")).unwrap(), "one\r\ntwo\r\n");
+    for entry in fs::read_dir(next.folder().join("src")).unwrap() {
+        assert!(fs::read_to_string(entry.unwrap().path()).unwrap().ends_with("\r\n"));
+    }
 }
 
 #[tokio::test]
