@@ -123,7 +123,10 @@ mod tests {
             let issues: Vec<_> = (0..ISSUES).map(|issue| with_tree(place.path(), issue)).collect();
             at_once(&|issue| put(&issues[issue], Kind::Agent, FREE).unwrap());
             assert_eq!(free(), FREE);
-            at_once(&|issue| drop(take(&issues[issue], Kind::Agent).unwrap()));
+            at_once(&|issue| {
+                let is_taken = take(&issues[issue], Kind::Agent).unwrap();
+                assert_eq!(is_taken, issues[issue].place(Kind::Agent).exists());
+            });
             let trees: Vec<PathBuf> =
                 issues.iter().map(|issue| issue.place(Kind::Agent)).filter(|p| p.exists()).collect();
             assert_eq!((trees.len(), free()), (FREE, 0));
