@@ -24,7 +24,7 @@ use std::{
 
 use git2::{Index, IndexEntry, IndexTime, Oid};
 use hob_process::Folder;
-use rustix::fs::Stat;
+use rustix::fs::{RawMode, Stat};
 
 use crate::{
     WorkspaceError,
@@ -55,7 +55,7 @@ pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option
         for entry in folder.entries().map_err(failed())? {
             let path = inside.join(entry.name());
             let found = folder.stat(entry.name().as_os_str()).map_err(failed())?;
-            if entry.is_folder() && known.has_folder(&path) && found.st_mode & 0o7777 == mode {
+            if entry.is_folder() && known.has_folder(&path) && found.st_mode as RawMode & 0o7777 == mode {
                 waiting.push((Rc::clone(&folder), path));
             } else if entry.is_folder() || !known.has_file(&path, &found) {
                 folder.removes(&entry.name()).map_err(failed())?;
@@ -126,11 +126,11 @@ fn is_trusted(_tree: &Path) -> bool {
 }
 
 /// The mode of the folders that git makes, which depends on the process.
-fn mode_of_new_folders(record: &Path) -> Result<u32, WorkspaceError> {
+fn mode_of_new_folders(record: &Path) -> Result<RawMode, WorkspaceError> {
     let probe = record.with_extension("probe");
     remove(&probe)?;
     DirBuilder::new().mode(0o777).create(&probe).map_err(disk("make", &probe))?;
-    let mode = fs::symlink_metadata(&probe).map_err(disk("look at", &probe))?.mode() & 0o7777;
+    let mode = fs::symlink_metadata(&probe).map_err(disk("look at", &probe))?.mode() as RawMode & 0o7777;
     remove(&probe).map(|()| mode)
 }
 
