@@ -29,7 +29,14 @@ pub(crate) enum Lost {
 struct Plan {
     writes: usize,
     lose: Option<(usize, Lost)>,
-    hold: Option<(usize, oneshot::Sender<()>, oneshot::Receiver<()>)>,
+    hold: Option<(usize, Hold)>,
+}
+
+/// The door's side of a [`Held`] write.
+#[derive(Debug)]
+struct Hold {
+    at_door: oneshot::Sender<()>,
+    go: oneshot::Receiver<()>,
 }
 
 /// A write that the door holds, as the network does with the last one of a process that is frozen.
@@ -78,8 +85,8 @@ impl Faulty {
 
     /// From now on, the write number `index` is held, counted from 0.
     pub(crate) fn hold(&self, index: usize) -> Held {
-        let ((at_door, reached), (go, gone)) = (oneshot::channel(), oneshot::channel());
-        *self.plan.lock().unwrap() = Plan { hold: Some((index, at_door, gone)), ..Plan::default() };
+        let ((at_door, reached), (go, goes)) = (oneshot::channel(), oneshot::channel());
+        *self.plan.lock().unwrap() = Plan { hold: Some((index, Hold { at_door, go: goes })), ..Plan::default() };
         Held { reached, go }
     }
 
@@ -139,7 +146,7 @@ async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next
     let is_write = is_write(&parts.method, parts.uri.path(), &body);
     let request = Request::from_parts(parts, body.into());
     let (lost, held) = if is_write { count(&mut plan.lock().unwrap()) } else { (None, None) };
-    if let Some((at_door, go)) = held {
+    if let Some(Hold { at_door, go }) = held {
         at_door.send(()).unwrap();
         go.await.unwrap();
         // The forge carries out what reached it even if its sender no longer waits.
@@ -156,9 +163,9 @@ async fn pass(State(plan): State<Arc<Mutex<Plan>>>, request: Request, next: Next
     }
 }
 
-fn count(plan: &mut Plan) -> (Option<Lost>, Option<(oneshot::Sender<()>, oneshot::Receiver<()>)>) {
+fn count(plan: &mut Plan) -> (Option<Lost>, Option<Hold>) {
     let index = plan.writes;
     plan.writes += 1;
-    let held = plan.hold.take_if(|(wanted, ..)| *wanted == index).map(|(_, at_door, go)| (at_door, go));
+    let held = plan.hold.take_if(|(wanted, _)| *wanted == index).map(|(_, hold)| hold);
     (plan.lose.filter(|(wanted, _)| *wanted == index).map(|(_, lost)| lost), held)
 }
