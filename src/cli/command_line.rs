@@ -247,6 +247,8 @@ mod tests {
                                     `/webhook`. A port alone is one of this machine's; other machines, and
                                     webhooks as their secret, need HOB_LISTEN_TOKEN, or the file
                                     HOB_LISTEN_TOKEN_FILE [default address: 127.0.0.1:4620]
+              --traces <FILE>       Append traces to this file, as lines of OpenTelemetry's JSON.
+                                    OTEL_EXPORTER_OTLP_ENDPOINT sends them to a collector
               --metrics-totals      Sum the metrics over all repositories, without the label `repository`
           -h, --help                Print help (see more with '--help')
 
