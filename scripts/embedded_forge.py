@@ -1,10 +1,14 @@
 """The embedded forge as a process of its own, for the scripts that measure Hob: no program by itself."""
 
+import contextlib
 import json
 import os
 import platform
 import signal
+import socket
 import subprocess
+import sys
+import time
 import urllib.request
 
 
@@ -57,6 +61,25 @@ class Forge:
     def close(self):
         self.child.send_signal(signal.SIGINT)
         self.child.wait(60)
+
+
+def free_ports(number):
+    """Ports of this machine that nobody listens at."""
+    with contextlib.ExitStack() as taken:
+        sockets = [taken.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
+        return [one.getsockname()[1] for one in sockets]
+
+
+def until(what, holds, patience=90):
+    """Waits until it holds; its value."""
+    ends = time.monotonic() + patience
+    while time.monotonic() < ends:
+        # A server that does not listen yet.
+        with contextlib.suppress(OSError):
+            if found := holds():
+                return found
+        time.sleep(0.5)
+    sys.exit(f"not within {patience} s: {what}")
 
 
 def machine():

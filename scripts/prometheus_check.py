@@ -13,45 +13,23 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
 import urllib.request
 
-from embedded_forge import Forge
+from embedded_forge import Forge, free_ports, until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOKEN = "token-of-prometheus"
 AGENT = """cat > /dev/null; echo done > done.txt
 echo '{"outcome":"done","summary":"Wrote `done.txt`.","usd":0.25}'"""
-PATIENCE = 90
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def read(url):
     with urllib.request.urlopen(url, timeout=10) as answer:
         return json.load(answer)
-
-
-def until(what, holds):
-    """Waits until it holds; its value."""
-    ends = time.monotonic() + PATIENCE
-    while time.monotonic() < ends:
-        try:
-            if found := holds():
-                return found
-        except OSError:
-            pass
-        time.sleep(0.5)
-    sys.exit(f"not within {PATIENCE} s: {what}")
 
 
 def configuration(folder, port):
@@ -110,7 +88,7 @@ def check(hob, program, forge, folder, children):
     settings.write_text(
         f'agent = "scripted"\n[agents.scripted]\nbackend = "command"\ncommand = ["sh", "{agent}"]\n[sandbox]\ntier = "none"\n'
     )
-    here, there = free_port(), free_port()
+    here, there = free_ports(2)
     environment = forge.environment(folder) | {"HOB_LISTEN_TOKEN": TOKEN}
     run = [hob, "--repo", "ann/site", "--config", str(settings), "--state-dir", str(folder / "state"), "run", "--listen", str(here)]
     with open(folder / "hob.log", "wb") as log:

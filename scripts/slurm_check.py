@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from embedded_forge import Forge, machine, print_table
+from embedded_forge import Forge, free_ports, machine, print_table, until
 
 # The agent says in which job it is, and the victim waits to be cancelled.
 AGENT = """cat > /dev/null
@@ -78,25 +78,6 @@ PartitionName=work Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscr
 """
 ISSUES = 8
 VICTIM = 3
-PATIENCE = 120
-
-
-def free_ports(number):
-    with contextlib.ExitStack() as taken:
-        sockets = [taken.enter_context(socket.socket()) for _ in range(number)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-
-
-def until(what, holds):
-    """Waits until it holds; its value."""
-    ends = time.monotonic() + PATIENCE
-    while time.monotonic() < ends:
-        if found := holds():
-            return found
-        time.sleep(0.5)
-    sys.exit(f"not within {PATIENCE} s: {what}")
 
 
 class Cluster:

@@ -61,7 +61,7 @@ enum Readers {
     /// Everybody who reaches it, which is this machine.
     ThisMachine,
     /// Those who have the token, and who sign with it.
-    WithToken(Box<(Token, Webhooks)>),
+    WithToken { token: Box<Token>, webhooks: Box<Webhooks> },
 }
 
 /// A token that can be compared, and not read.
@@ -105,7 +105,7 @@ fn readers(address: ListenAddress, token: Option<SecretString>) -> anyhow::Resul
     match token {
         Some(token) => {
             let (webhooks, news) = Webhooks::new(&token);
-            Ok((Readers::WithToken(Box::new((Token::new(&token)?, webhooks))), Some(news)))
+            Ok((Readers::WithToken { token: Box::new(Token::new(&token)?), webhooks: Box::new(webhooks) }, Some(news)))
         }
         None if address.is_loopback() => Ok((Readers::ThisMachine, None)),
         None => {
@@ -178,8 +178,8 @@ async fn answer(readers: &Readers, request: Request<Incoming>) -> Answer {
         "/metrics" => read(readers, &request, false),
         "/healthz" => read(readers, &request, true),
         "/webhook" if *request.method() == Method::POST => match readers {
-            Readers::WithToken(known) => {
-                let (status, says) = known.1.answer(request).await;
+            Readers::WithToken { webhooks, .. } => {
+                let (status, says) = webhooks.answer(request).await;
                 plain(status, says)
             }
             Readers::ThisMachine => {
@@ -204,12 +204,12 @@ fn read(readers: &Readers, request: &Request<Incoming>, is_healthz: bool) -> Ans
         Readers::ThisMachine if !names_this_machine(headers) => {
             return plain(StatusCode::FORBIDDEN, "the host must be an address of this machine, or `localhost`");
         }
-        Readers::WithToken(known) if !known.0.is_in(headers) => {
+        Readers::WithToken { token, .. } if !token.is_in(headers) => {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "a bearer token is required");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refusal;
         }
-        Readers::ThisMachine | Readers::WithToken(_) => {}
+        Readers::ThisMachine | Readers::WithToken { .. } => {}
     }
     let accept: Vec<_> = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).collect();
     let format = MetricsFormat::accepted(&accept.join(","));
@@ -295,8 +295,8 @@ mod tests {
             readers(address.parse().unwrap(), token.map(Into::into)).map(|(readers, _)| readers)
         };
         assert!(matches!(of("4620", None), Ok(Readers::ThisMachine)));
-        assert!(matches!(of("4620", Some("x")), Ok(Readers::WithToken(_))));
-        assert!(matches!(of("0.0.0.0:4620", Some("x")), Ok(Readers::WithToken(_))));
+        assert!(matches!(of("4620", Some("x")), Ok(Readers::WithToken { .. })));
+        assert!(matches!(of("0.0.0.0:4620", Some("x")), Ok(Readers::WithToken { .. })));
         let says = "`--listen 0.0.0.0:4620` is open to other machines and needs a token: set HOB_LISTEN_TOKEN or \
                     HOB_LISTEN_TOKEN_FILE";
         assert_eq!(of("0.0.0.0:4620", None).err().unwrap().to_string(), says);

@@ -1,11 +1,11 @@
 //! The span of an agent's run for traces.
 
-use hob_domain::{Outcome, RunPurpose, RunReport, RunRequest, TRACED};
+use hob_domain::{Outcome, RunReport, RunRequest, TRACED};
 use tracing::{Span, field::Empty, info_span};
 
 use crate::{
     AgentBackend, AgentError,
-    traced::{count, failed, model_of, provider},
+    traced::{billed, failed, model_of, provider},
 };
 
 /// The span of a run of `agent`, which is known as `name`.
@@ -27,7 +27,7 @@ pub(crate) fn agent_span(name: &str, agent: &dyn AgentBackend, request: &RunRequ
         gen_ai.usage.output_tokens = Empty,
         hob.cost.usd = Empty,
         hob.run.id = request.run.as_str(),
-        hob.run.purpose = purpose(request.purpose),
+        hob.run.purpose = request.purpose.name(),
         hob.run.outcome = Empty,
     )
 }
@@ -36,9 +36,7 @@ pub(crate) fn agent_span(name: &str, agent: &dyn AgentBackend, request: &RunRequ
 pub(crate) fn agent_ended(span: &Span, report: &Result<RunReport, AgentError>) {
     let failure = match report {
         Ok(RunReport { outcome, spend }) => {
-            span.record("gen_ai.usage.input_tokens", count(spend.input_tokens));
-            span.record("gen_ai.usage.output_tokens", count(spend.output_tokens));
-            span.record("hob.cost.usd", spend.usd());
+            billed(span, spend);
             span.record("hob.run.outcome", outcome_of(outcome));
             match outcome {
                 Outcome::Failed { failure, .. } => Some(failure),
@@ -53,16 +51,6 @@ pub(crate) fn agent_ended(span: &Span, report: &Result<RunReport, AgentError>) {
     };
     if let Some(failure) = failure {
         failed(span, failure.name());
-    }
-}
-
-fn purpose(purpose: RunPurpose) -> &'static str {
-    match purpose {
-        RunPurpose::Work => "work",
-        RunPurpose::Plan => "plan",
-        RunPurpose::Report => "report",
-        RunPurpose::Investigate => "investigate",
-        RunPurpose::Review => "review",
     }
 }
 

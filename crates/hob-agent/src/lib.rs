@@ -25,7 +25,7 @@ mod registry;
 mod report;
 pub mod session;
 mod steering;
-mod traced;
+pub mod traced;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use approval::{Approval, Proposal, Verdict};

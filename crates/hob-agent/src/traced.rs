@@ -5,7 +5,7 @@
 //! takes traces, a span costs a look at a flag: its fields are not even computed.
 
 use hob_config::ModelName;
-use hob_domain::TRACED;
+use hob_domain::{Spend, TRACED};
 use tracing::{Span, field::Empty, info_span};
 
 /// The convention's word for what has no name of Hob's.
@@ -29,13 +29,20 @@ pub(crate) fn tool_span(tool: Option<&str>, call: Option<&str>) -> Span {
 }
 
 /// Marks the span of something that failed, in a word that says how.
-pub(crate) fn failed(span: &Span, how: &str) {
+pub fn failed(span: &Span, how: &str) {
     span.record("otel.status_code", "ERROR");
     span.record("error.type", how);
 }
 
+/// Notes what a span's work cost.
+pub fn billed(span: &Span, spend: &Spend) {
+    span.record("gen_ai.usage.input_tokens", count(spend.input_tokens));
+    span.record("gen_ai.usage.output_tokens", count(spend.output_tokens));
+    span.record("hob.cost.usd", spend.usd());
+}
+
 /// A number as an attribute has it.
-pub(crate) fn count(number: u64) -> i64 {
+pub fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -1,6 +1,7 @@
 //! The standard variables of OpenTelemetry, as far as Hob reads them: whether traces are wanted, and the secrets in headers.
 //! OpenTelemetry's libraries read the others.
 
+use percent_encoding::percent_decode_str;
 use secrecy::SecretString;
 
 use crate::{standard::variable, variable_names::OTLP_ENDPOINTS};
@@ -34,27 +35,11 @@ impl TraceVariables {
 pub(super) fn secrets_in_headers(headers: &str) -> Vec<SecretString> {
     let values = headers.split(',').filter_map(|header| Some(header.split_once('=')?.1.trim().to_owned()));
     let forms = values.flat_map(|value| {
-        let sent = percent_decoded(&value);
+        let sent = percent_decode_str(&value).decode_utf8_lossy().into_owned();
         let credentials = sent.split_once(' ').map(|(_scheme, rest)| rest.trim().to_owned());
         [Some(value), Some(sent), credentials].into_iter().flatten()
     });
     forms.filter(|form| form.len() >= KEY_MIN).map(SecretString::from).collect()
-}
-
-/// The text with `%20` and the like decoded; what is not one stays.
-fn percent_decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| *first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

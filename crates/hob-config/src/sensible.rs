@@ -222,13 +222,8 @@ fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
 
 /// Checks the repositories and accounts in the settings.
 fn check_what_is_worked_on(settings: &Settings) -> Result<(), SettingsError> {
-    let executor = &settings.executor;
-    hold(
-        executor.fault().is_none(),
-        "executor.command",
-        format!("{:?}", executor.command),
-        executor.fault().unwrap_or_default(),
-    )?;
+    let (executor, fault) = (&settings.executor, settings.executor.fault());
+    hold(fault.is_none(), "executor.command", format!("{:?}", executor.command), fault.unwrap_or_default())?;
     for repo in &settings.repositories {
         hold(repo.parse::<RepoName>().is_ok(), "repositories", repo, "write repositories as `OWNER/NAME`")?;
     }

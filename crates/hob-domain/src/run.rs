@@ -27,6 +27,17 @@ pub enum RunPurpose {
 }
 
 impl RunPurpose {
+    /// Its name, for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Plan => "plan",
+            Self::Report => "report",
+            Self::Investigate => "investigate",
+            Self::Review => "review",
+        }
+    }
+
     /// Whether the agent must leave the folder unchanged.
     pub fn only_reads(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 //!
 //! Names of branches are left out: they have words of the issue's title.
 
+use hob_agent::traced::{billed, count, failed};
 use hob_domain::{CheckResult, Record, Sha, Spend, TRACED, trace_id};
 use tracing::{Instrument, Span, field::Empty, info_span};
 
@@ -37,9 +38,7 @@ pub(crate) fn attempt_span(worker: &Worker, record: &Record, held: &HeldIssue) -
 
 /// Notes what an attempt cost, and its pull request if there is one.
 pub(crate) fn attempt_billed(span: &Span, record: &Record, spend: Spend) {
-    span.record("gen_ai.usage.input_tokens", count(spend.input_tokens));
-    span.record("gen_ai.usage.output_tokens", count(spend.output_tokens));
-    span.record("hob.cost.usd", spend.usd());
+    billed(span, &spend);
     span.record("vcs.change.id", record.pull.number.map(|number| number.to_string()));
     span.record("vcs.ref.head.revision", record.work.head.as_ref().map(Sha::as_str));
 }
@@ -113,12 +112,6 @@ pub(crate) async fn in_span<T>(span: Span, run: impl Future<Output = Result<T, W
     ran
 }
 
-/// Marks the span of something that failed, in a word that says how.
-pub(crate) fn failed(span: &Span, how: &str) {
-    span.record("otel.status_code", "ERROR");
-    span.record("error.type", how);
-}
-
 fn place(on: CheckedCommit) -> &'static str {
     match on {
         CheckedCommit::Base => "base",
@@ -126,9 +119,4 @@ fn place(on: CheckedCommit) -> &'static str {
         CheckedCommit::Needed => "needed",
         CheckedCommit::Kept => "kept",
     }
-}
-
-/// A number as an attribute has it.
-fn count(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

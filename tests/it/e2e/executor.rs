@@ -41,8 +41,9 @@ async fn jobs_elsewhere_claim_the_issues_and_two_dispatchers_do_no_harm() {
     for issue in 1..=3 {
         assert_eq!((world.briefs(issue).len(), world.record(issue).await.unwrap().generation.0), (1, 1));
     }
-    // Its own machine has nothing of the work.
-    assert!(!world.state_dir("program").join("repos/acme/site/issues").exists());
+    // The dispatcher's machine has nothing of the work.
+    let has_work = |machine: &str| world.state_dir(machine).join("acme/site/issues").exists();
+    assert!(has_work("another-machine") && !has_work("program"));
 
     // An answer is found here, and followed there.
     world.comments("ann", 2, "Green.").await;

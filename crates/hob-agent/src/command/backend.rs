@@ -79,7 +79,7 @@ impl CommandAgent {
                     follower.checklist(checklist);
                 }
             })
-            .env("HOB_PURPOSE", purpose(request.purpose))
+            .env("HOB_PURPOSE", request.purpose.name())
             .tag_uniquely(RUN_TAG)
             .deadline(request.time)
             .output_cap(self.settings.output_cap);
@@ -180,17 +180,6 @@ fn outcome(name: &str, finished: &Finished, said: Option<ResultLine>, request: &
             unfinished(format!("`{name}` ran out of time after {} s (`{time_setting}`)", time.as_secs()))
         }
         Exit::Cancelled => cancelled(),
-    }
-}
-
-/// The purpose of a run, as its program is told.
-fn purpose(purpose: RunPurpose) -> &'static str {
-    match purpose {
-        RunPurpose::Work => "work",
-        RunPurpose::Plan => "plan",
-        RunPurpose::Report => "report",
-        RunPurpose::Investigate => "investigate",
-        RunPurpose::Review => "review",
     }
 }
 

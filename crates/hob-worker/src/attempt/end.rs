@@ -1,10 +1,11 @@
 //! The end of an attempt.
 
+use hob_agent::traced::failed;
 use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition};
 use serde_json::Value;
 use tracing::Span;
 
-use crate::{WorkError, traced::failed};
+use crate::WorkError;
 
 /// The end of an attempt, as a value: `finish` writes it.
 pub(super) enum AttemptEnd {

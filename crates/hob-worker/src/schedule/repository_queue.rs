@@ -158,17 +158,13 @@ impl RepositoryQueue {
             PollState::Due(due) if matches!(self.last_poll, LastPoll::None | LastPoll::Ok) => {
                 let apart = self.seen.polled_at().map_or_else(Instant::now, |at| at + APART);
                 self.poll = PollState::Due(due.min(apart));
-                self.is_awake();
+                self.idle_polls = 0;
+                // It is polled without the question whether there is anything to poll for.
+                self.seen.is_asked = true;
             }
             PollState::Asking | PollState::Polling => self.woken = true,
             PollState::Due(_) | PollState::Never => {}
         }
-    }
-
-    /// Notes that it has news: it is polled without a question, and more may follow soon.
-    pub(super) fn is_awake(&mut self) {
-        self.idle_polls = 0;
-        self.seen.is_asked = true;
     }
 
     /// Notes that there was work: more may follow soon.

@@ -45,7 +45,7 @@ use crate::{
         source::{RepositoryChanges, RepositorySource},
         tasks::{next, unwound, within_stop_time, writes_an_attempt},
         turns::{FAR, Moment, whose_turn},
-        wake::{APART, NewsReceiver, next_news},
+        wake::{NewsReceiver, next_news},
     },
 };
 
@@ -426,18 +426,14 @@ impl Scheduler {
         if queue.retired {
             queue.retire();
         }
-        // What came during the poll may have come after its reads.
-        let pause = match std::mem::take(&mut queue.woken) && queue.last_poll == LastPoll::Ok {
-            true => {
-                queue.is_awake();
-                pause.min(APART)
-            }
-            false => pause,
-        };
         queue.poll = match self.mode {
             Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
             Mode::Forever | Mode::Once => PollState::Never,
         };
+        // What came during the poll may have come after its reads.
+        if std::mem::take(&mut queue.woken) {
+            queue.wake();
+        }
     }
 
     /// While the forge closes its gate for long, a run that polls once has nothing to wait for.
