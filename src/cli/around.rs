@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{
     ask::{self, AutoApprove},
     layout::{width_of, wrapped},
-    listen::Listener,
     metrics_file::MetricsFile,
     output::{self, BOLD, DIM, styled},
     progress::{self, Addresses, Show, View, Watch},
@@ -17,12 +16,13 @@ use crate::cli::{
     setup::{Listen, Setup},
     signals::stop_on_signal,
     summary::Report,
+    web::Web,
 };
 
 /// What a run has beside its issues.
 pub(super) struct Around {
     metrics: Option<MetricsFile>,
-    listener: Option<Listener>,
+    web: Option<Web>,
     report: Report,
     cancel: CancellationToken,
     approval: Approval,
@@ -40,21 +40,21 @@ impl Around {
         if metrics.metrics_totals {
             sum_metrics();
         }
-        let listener = Listener::open(metrics.listen, setup)?;
+        let web = Web::open(metrics.listen, setup)?;
         let metrics = MetricsFile::open(metrics.metrics)?;
-        if let Some(listener) = &listener {
-            screen.line(format!("serving metrics at http://{}/metrics", listener.address()));
+        if let Some(web) = &web {
+            screen.line(format!("serving the page at http://{}/", web.server.address()));
         }
         let report = Report::new(setup);
         let cancel = CancellationToken::new();
         stop_on_signal(cancel.clone(), screen.clone());
         let approval = ask::approval(approve, setup.settings.limits.approval_time, &screen);
-        Ok(Self { metrics, listener, report, cancel, approval, screen })
+        Ok(Self { metrics, web, report, cancel, approval, screen })
     }
 
     /// What webhooks tell, if they can come.
     pub(super) fn news(&mut self) -> Option<NewsReceiver> {
-        self.listener.as_mut().and_then(Listener::news)
+        self.web.as_mut().and_then(|web| web.server.news())
     }
 
     /// How the events of a run are shown, with this many issues at a time.
@@ -62,14 +62,18 @@ impl Around {
         let (grouping, keeps) = (self.report.grouping(jobs), self.report.keeps());
         let view = View { show, naming, addresses: Addresses::Last, grouping, keeps };
         let (events, watch) = progress::sink(view, &self.screen, &self.cancel);
-        (Listen { events, cancel: self.cancel.clone(), approval: self.approval.clone() }, watch)
+        let (events, watcher) = match &self.web {
+            Some(web) => (web.seeing(events), Some(web.watcher())),
+            None => (events, None),
+        };
+        (Listen { events, watcher, cancel: self.cancel.clone(), approval: self.approval.clone() }, watch)
     }
 
     /// Writes what is written at the end of a run; `done` is `None` if it failed.
     pub(super) async fn end(self, watch: &Watch, done: Option<&RunSummary>) -> anyhow::Result<()> {
         self.screen.close();
-        if let Some(listener) = self.listener {
-            listener.close().await;
+        if let Some(web) = self.web {
+            web.server.close().await;
         }
         if let Some(metrics) = self.metrics {
             metrics.close().await;

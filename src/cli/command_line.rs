@@ -243,10 +243,11 @@ mod tests {
                                     session. The model `cassette/FILE` plays one back
               --metrics <FILE>      Write metrics for Prometheus, in OpenMetrics' text format, to this file,
                                     every 15 seconds and at the end
-              --listen [<ADDRESS>]  Serve the metrics at `http://ADDRESS/metrics`, and take webhooks at
-                                    `/webhook`. A port alone is one of this machine's; other machines, and
-                                    webhooks as their secret, need HOB_LISTEN_TOKEN, or the file
-                                    HOB_LISTEN_TOKEN_FILE [default address: 127.0.0.1:4620]
+              --listen [<ADDRESS>]  Serve a page at `http://ADDRESS/`, with an API and metrics
+                                    (docs/api.md), and take webhooks. A port alone is one of this machine's.
+                                    To answer and pause there, for other machines and for webhooks, set
+                                    HOB_LISTEN_TOKEN, or the file HOB_LISTEN_TOKEN_FILE [default address:
+                                    127.0.0.1:4620]
               --traces <FILE>       Append traces to this file, as lines of OpenTelemetry's JSON.
                                     OTEL_EXPORTER_OTLP_ENDPOINT sends them to a collector
               --metrics-totals      Sum the metrics over all repositories, without the label `repository`

@@ -40,9 +40,7 @@ mod investigator;
 mod issue_args;
 mod json;
 mod layout;
-mod listen;
 mod listen_address;
-mod listen_webhook;
 mod live;
 mod live_check;
 mod local;
@@ -80,6 +78,7 @@ mod summary;
 mod totals;
 mod traces;
 mod verify;
+mod web;
 mod words;
 
 pub use entry::main;

@@ -4,8 +4,10 @@ use chrono::TimeDelta;
 use hob_domain::{IssueOutcome, OutcomeGroup, Outcomes, RepoName, Timestamp, by_group};
 use hob_forge::Access;
 use hob_text::{count, terminal};
+use hob_web::grouped;
+use hob_words::age;
 use hob_worker::{Ledgers, Preflight, ledgers};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::{
     args::Shared,
@@ -14,7 +16,6 @@ use crate::cli::{
     layout::{self, Table},
     outcomes_csv, output,
     setup::{Listen, Setup},
-    status::age_of,
 };
 
 /// A cell without a value.
@@ -42,7 +43,7 @@ pub(super) async fn outcomes(setup: Setup, shared: Shared, args: OutcomesArgs) -
     if let Some(now) = now {
         let shown = Shown { all, group: group(args.by), now };
         match (shared.json, args.csv) {
-            (true, _) => json::result(&shown.as_json(&unreadable))?,
+            (true, _) => json::result(&shown.as_json(&unreadable)?)?,
             (false, true) => outcomes_csv::print(&shown.all)?,
             (false, false) => shown.print()?,
         }
@@ -124,24 +125,10 @@ impl Shown {
         Ok(())
     }
 
-    fn as_json(&self, unreadable: &[String]) -> Value {
-        let outcomes = self.outcomes();
-        let groups: Vec<Value> = by_group(&outcomes, self.group)
-            .into_iter()
-            .map(|(name, sum)| {
-                let mut value = sums(&sum, self.now);
-                value["name"] = name.into();
-                value
-            })
-            .collect();
-        let issues: Vec<Value> = self.all.iter().map(|(repo, outcome)| one(repo, outcome)).collect();
-        json!({
-            "total": sums(&Outcomes::of(&outcomes), self.now),
-            "by": name(self.group),
-            "groups": groups,
-            "issues": issues,
-            "unreadable": unreadable,
-        })
+    fn as_json(&self, unreadable: &[String]) -> anyhow::Result<Value> {
+        let mut value = serde_json::to_value(grouped(&self.all, self.group, self.now))?;
+        value["unreadable"] = unreadable.into();
+        Ok(value)
     }
 }
 
@@ -157,7 +144,7 @@ fn row(name: &str, sum: &Outcomes) -> Vec<String> {
         sum.zero_touch.to_string(),
         or_nothing(sum.rounds_each().map(|rounds| format!("{rounds:.1}"))),
         sum.proven().to_string(),
-        or_nothing(sum.median_merge_seconds().map(|seconds| age_of(length(seconds)))),
+        or_nothing(sum.median_merge_seconds().map(|seconds| age(length(seconds)))),
         usd(sum.spend.usd()),
         or_nothing(sum.usd_per_merged().map(usd)),
     ]
@@ -184,14 +171,14 @@ fn in_a_sentence(sum: &Outcomes, now: Timestamp) -> String {
                 None => {}
             }
             if let Some(seconds) = sum.median_merge_seconds() {
-                text.push_str(&format!(", in {} at the median", age_of(length(seconds))));
+                text.push_str(&format!(", in {} at the median", age(length(seconds))));
             }
             text
         }
     };
     let mut parts = vec![verdicts];
     if let Some(since) = sum.waiting_since {
-        let (waits, age) = (if sum.waiting == 1 { "waits" } else { "wait" }, age_of(now - since));
+        let (waits, age) = (if sum.waiting == 1 { "waits" } else { "wait" }, age(now - since));
         let which = if sum.waiting == 1 { "" } else { "the oldest " };
         parts.push(format!("{} {waits}, {which}for {age}", sum.waiting));
     }
@@ -200,51 +187,6 @@ fn in_a_sentence(sum: &Outcomes, now: Timestamp) -> String {
         parts.push(format!("{} without one {needs} a person", count(sum.blocked, "issue")));
     }
     format!("{}.", parts.join("; "))
-}
-
-fn sums(sum: &Outcomes, now: Timestamp) -> Value {
-    json!({
-        "issues": sum.issues,
-        "pull_requests": sum.pull_requests(),
-        "merged": sum.merged,
-        "rejected": sum.rejected,
-        "waiting": sum.waiting,
-        "blocked": sum.blocked,
-        "under_way": sum.under_way,
-        "ended": sum.ended,
-        "merged_share": sum.merged_share(),
-        "zero_touch": sum.zero_touch,
-        "rounds": sum.rounds,
-        "words": sum.words.iter().map(|(word, count)| json!({ "word": word, "pull_requests": count })).collect::<Vec<_>>(),
-        "spend": sum.spend,
-        "usd_per_merged": sum.usd_per_merged(),
-        "quoted": sum.quoted,
-        "within_quote": sum.within_quote,
-        "median_merge_seconds": sum.median_merge_seconds(),
-        "oldest_waiting_seconds": sum.waiting_since.map(|since| (now - since).num_seconds().max(0)),
-    })
-}
-
-fn one(repo: &RepoName, outcome: &IssueOutcome) -> Value {
-    json!({
-        "repo": repo.to_string(),
-        "issue": outcome.issue,
-        "outcome": outcome.kind,
-        "at": outcome.at,
-        "pull_request": outcome.pull,
-        "merge_seconds": outcome.merge_seconds,
-        "agent": outcome.agent,
-        "model": outcome.model,
-        "profile": outcome.profile,
-        "labels": outcome.labels,
-        "week": outcome.week(),
-        "word": outcome.word.as_ref().map(hob_domain::Word::name),
-        "rounds": outcome.rounds,
-        "zero_touch": outcome.is_zero_touch,
-        "spend": outcome.spend,
-        "quote": outcome.quote,
-        "within_quote": outcome.is_within_quote(),
-    })
 }
 
 #[cfg(test)]

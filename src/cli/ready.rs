@@ -50,7 +50,12 @@ pub(super) async fn run(setup: Setup, shared: Shared, args: PartArgs, screen: Sc
     let (events, _watch) = progress::sink(view, &screen, &cancel);
     let approval = hob_agent::Approval::Nobody;
     let pool = setup
-        .pool(&shared, Access::ReadWrite, None, Preflight::BeforeWork, |_| Listen { events, cancel, approval })
+        .pool(&shared, Access::ReadWrite, None, Preflight::BeforeWork, |_| Listen {
+            events,
+            watcher: None,
+            cancel,
+            approval,
+        })
         .await?;
     let (mut issues, mut failed, mut longest, mut schedule) = (Vec::new(), None, None, None);
     for worker in pool.workers().await? {

@@ -50,9 +50,9 @@ pub(super) struct MetricsArgs {
     /// Write metrics for Prometheus, in OpenMetrics' text format, to this file, every 15 seconds and at the end.
     #[arg(long, value_name = "FILE")]
     pub(super) metrics: Option<PathBuf>,
-    /// Serve the metrics at `http://ADDRESS/metrics`, and take webhooks at `/webhook`. A port alone is one of this machine's; other
-    /// machines, and webhooks as their secret, need HOB_LISTEN_TOKEN, or the file HOB_LISTEN_TOKEN_FILE [default address:
-    /// 127.0.0.1:4620].
+    /// Serve a page at `http://ADDRESS/`, with an API and metrics (docs/api.md), and take webhooks. A port alone is one of this machine's.
+    /// To answer and pause there, for other machines and for webhooks, set HOB_LISTEN_TOKEN, or the file HOB_LISTEN_TOKEN_FILE [default
+    /// address: 127.0.0.1:4620].
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "4620")]
     pub(super) listen: Option<ListenAddress>,
     /// Append traces to this file, as lines of OpenTelemetry's JSON. OTEL_EXPORTER_OTLP_ENDPOINT sends them to a collector.

@@ -15,7 +15,8 @@ use hob_forge::{Access, Connection, Forge};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::KnownSecrets;
 use hob_worker::{
-    EventSink, Preflight, Repositories, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, sandbox_of_tier, worker_id,
+    EventSink, Preflight, Repositories, Watcher, WorkEvent, Worker, WorkerParts, WorkerPool, sandbox, sandbox_of_tier,
+    worker_id,
 };
 use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
@@ -244,6 +245,7 @@ impl Setup {
             agent: agent.clone(),
             id: id.clone(),
             events: Arc::clone(&listen.events),
+            watcher: listen.watcher.clone(),
             cancel: listen.cancel.clone(),
             approval: listen.approval.clone(),
             webhook: self.webhook.clone(),
@@ -267,6 +269,7 @@ pub(super) fn launcher() -> PathBuf {
 /// The observer, the cancellation and the approval of a worker.
 pub(super) struct Listen {
     pub(super) events: EventSink,
+    pub(super) watcher: Option<Arc<dyn Watcher>>,
     pub(super) cancel: CancellationToken,
     pub(super) approval: Approval,
 }
@@ -275,6 +278,6 @@ impl Listen {
     /// No observer and no cancellation: for commands that only read or make one change.
     pub(super) fn nobody() -> Self {
         let events = Arc::new(|_: &RepoName, _: &WorkEvent| {});
-        Self { events, cancel: CancellationToken::new(), approval: Approval::Nobody }
+        Self { events, watcher: None, cancel: CancellationToken::new(), approval: Approval::Nobody }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use chrono::TimeDelta;
 use hob_domain::{DayBill, IssueNumber, Record, RepoName, RepositoryRecord, Spend, State, Timestamp, dollars};
 use hob_forge::Access;
 use hob_text::{count, terminal};
+use hob_words::age;
 use hob_worker::{
     Explained, Preflight, WorkError, Worker,
     explain::{self, Overview},
@@ -145,12 +145,12 @@ fn overview(all: &[(&Worker, Seen)]) -> String {
     let mut asked = None;
     for (seen, issue) in all.iter().flat_map(|(_, seen)| seen.queue.iter().map(move |issue| (seen, issue))) {
         *states.entry(state(issue)).or_default() += 1;
-        let age = issue.since.filter(|_| issue.state == Some(State::Blocked)).map(|since| seen.now - since);
-        asked = asked.max(age);
+        let waits = issue.since.filter(|_| issue.state == Some(State::Blocked)).map(|since| seen.now - since);
+        asked = asked.max(waits);
     }
     let issues: Vec<_> = states.iter().map(|(state, count)| format!("{count} {state}")).collect();
     let issues = if issues.is_empty() { "no issues".to_owned() } else { issues.join(", ") };
-    let asked = asked.map(|age| format!("; the oldest question waits for {}", age_of(age))).unwrap_or_default();
+    let asked = asked.map(|waits| format!("; the oldest question waits for {}", age(waits))).unwrap_or_default();
     let bills = all.iter().filter_map(|(worker, seen)| Some(seen.repository.as_ref()?.day_bill(worker.forge().now())));
     let (spent, reserved) =
         bills.fold(Default::default(), |(spent, reserved), bill| (spent + bill.spent, reserved + bill.reserved));
@@ -159,15 +159,6 @@ fn overview(all: &[(&Worker, Seen)]) -> String {
 
 fn state(issue: &Explained) -> String {
     issue.state.map_or_else(|| "new".to_owned(), |state| state.to_string())
-}
-
-/// A length of time in its largest unit.
-pub(super) fn age_of(age: TimeDelta) -> String {
-    match (age.num_minutes().max(0), age.num_hours(), age.num_days()) {
-        (minutes, 0, _) => format!("{minutes} min"),
-        (_, hours, 0 | 1) => format!("{hours} h"),
-        (_, _, days) => format!("{days} d"),
-    }
 }
 
 fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> {
@@ -191,7 +182,7 @@ fn print(repo: &RepoName, seen: &Seen, args: &StatusArgs) -> anyhow::Result<()> 
             or_nothing(issue.place.map(|place| place.to_string())),
             format!("#{}", issue.issue),
             state(issue),
-            or_nothing(issue.since.map(|since| age_of(seen.now - since))),
+            or_nothing(issue.since.map(|since| age(seen.now - since))),
             or_nothing(record.and_then(|record| record.pull.number).map(|pull| format!("#{pull}"))),
             or_nothing(record.and_then(|record| cost(record.spend))),
             issue.title.clone(),

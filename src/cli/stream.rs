@@ -40,16 +40,20 @@ pub(super) struct Stream {
 impl Stream {
     /// Writes an event for programs.
     pub(super) fn write(&mut self, repo: &RepoName, event: &WorkEvent) -> Result<(), Unwritable> {
-        match json::with_repo(repo, event) {
-            Ok(mut value) => {
-                self.complete(&mut value, repo, event);
-                json::event(stamped(value, &message(event)))
-            }
+        match self.value(repo, event) {
+            Ok(value) => json::event(value),
             Err(error) => {
                 tracing::warn!(%error, "an event cannot be written as JSON: {error}");
                 Ok(())
             }
         }
+    }
+
+    /// An event for programs.
+    pub(super) fn value(&mut self, repo: &RepoName, event: &WorkEvent) -> anyhow::Result<Value> {
+        let mut value = json::with_repo(repo, event)?;
+        self.complete(&mut value, repo, event);
+        Ok(stamped(value, &message(event)))
     }
 
     /// The last run on an issue.
@@ -59,7 +63,7 @@ impl Stream {
 
     /// Adds the run and its progress, if the event belongs to one.
     fn complete(&mut self, value: &mut Value, repo: &RepoName, event: &WorkEvent) {
-        let Some(issue) = issue_of(event) else { return };
+        let Some(issue) = event.issue() else { return };
         let key = (repo.clone(), issue);
         if matches!(event, WorkEvent::Moved { state: State::Assigned, .. }) {
             self.under_way.insert(key.clone(), Standing::default());
@@ -114,20 +118,6 @@ pub(super) fn stamped(mut event: Value, message: &str) -> Value {
 #[expect(clippy::disallowed_methods, reason = "programs are told when; nothing is decided by it")]
 fn now() -> Timestamp {
     std::time::SystemTime::now().into()
-}
-
-fn issue_of(event: &WorkEvent) -> Option<IssueNumber> {
-    match event {
-        WorkEvent::Polled { .. } | WorkEvent::CreatesLabels { .. } => None,
-        WorkEvent::Moved { issue, .. }
-        | WorkEvent::Refused { issue, .. }
-        | WorkEvent::Progress { issue, .. }
-        | WorkEvent::AgentStarted { issue, .. }
-        | WorkEvent::Activity { issue, .. }
-        | WorkEvent::Checked { issue, .. }
-        | WorkEvent::Published { issue, .. } => Some(*issue),
-        WorkEvent::Failed { issue, .. } => *issue,
-    }
 }
 
 /// The progress in percent of an attempt that reaches this event.

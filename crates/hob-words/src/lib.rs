@@ -1,6 +1,7 @@
 //! What people and agents read: comments, pull requests, notifications, the dashboard, briefs. Pure: a record and the
 //! facts in, a text out. The rules are in `hob-domain`, and hostile text is made harmless by `hob-text`.
 
+mod age;
 mod answer_options;
 mod answered;
 mod brief;
@@ -33,6 +34,7 @@ mod reviewer;
 mod round_answers;
 mod shown_words;
 
+pub use age::age;
 pub use answer_options::how_to_answer;
 pub use brief::{BriefParts, brief, investigation_brief};
 pub use closed_issue::{CLOSED_MARK, LeftPull, closed_issue_body};

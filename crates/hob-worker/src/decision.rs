@@ -2,6 +2,14 @@
 
 use hob_domain::{Action, Decision, IssueView, PlanRules, Record, Recovery, Timestamp, decide};
 
+/// What a decision means, one sentence.
+pub fn decision_text(decision: &Decision) -> String {
+    match decision {
+        Decision::Act(action) => sentence(action).to_owned(),
+        Decision::Wait(reason) => reason.to_string(),
+    }
+}
+
 /// The effect of an action.
 pub(super) fn sentence(action: &Action) -> &'static str {
     match action {

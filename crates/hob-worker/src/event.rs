@@ -101,6 +101,23 @@ pub enum WorkEvent {
     },
 }
 
+impl WorkEvent {
+    /// The issue that it is about. `None` if it is about the repository.
+    pub fn issue(&self) -> Option<IssueNumber> {
+        match self {
+            Self::Polled { .. } | Self::CreatesLabels { .. } => None,
+            Self::Moved { issue, .. }
+            | Self::Refused { issue, .. }
+            | Self::Progress { issue, .. }
+            | Self::AgentStarted { issue, .. }
+            | Self::Activity { issue, .. }
+            | Self::Checked { issue, .. }
+            | Self::Published { issue, .. } => Some(*issue),
+            Self::Failed { issue, .. } => *issue,
+        }
+    }
+}
+
 /// The commit that checks ran on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

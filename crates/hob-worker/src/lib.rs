@@ -83,6 +83,7 @@ mod worker;
 
 pub use actions_schedule::schedule_trouble;
 pub use attempt::{Rerun, rerun};
+pub use decision::decision_text;
 pub use error::{OperatorError, WorkError};
 pub use event::{CheckedCommit, EventSink, Waiting, WaitsOn, WorkEvent};
 pub use explain::Explained;
@@ -101,4 +102,4 @@ pub use schedule::{
     WorkedOn, WorkerFactory, WorkerPool, longest_attempt, news_channel, ready, run_forever, run_once, run_sequentially,
     work_on,
 };
-pub use worker::{Worker, WorkerParts, worker_id};
+pub use worker::{Watcher, Worker, WorkerParts, worker_id};

@@ -75,7 +75,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         };
         if is_finished(&entry.record) && !open.contains(&number) {
-            worker.memory.finished.note(tip);
+            note_finished(worker, tip, &entry.record);
             continue;
         }
         if !open.contains(&number) {
@@ -134,9 +134,18 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
     let messages = messages(worker, tips.len()).await;
     for tip in tips {
         let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
-        if record.is_some_and(|(_, record)| record.issue == tip.issue && is_finished(&record)) {
-            worker.memory.finished.note(tip);
+        let record = record.map(|(_, record)| record).filter(|record| record.issue == tip.issue && is_finished(record));
+        if let Some(record) = record {
+            note_finished(worker, tip, &record);
         }
+    }
+}
+
+/// Remembers a finished ledger, which no later poll reads again.
+fn note_finished(worker: &Worker, tip: &Tip, record: &Record) {
+    worker.memory.finished.note(tip);
+    if let Some(watcher) = &worker.watcher {
+        watcher.record(worker.forge.repo(), record);
     }
 }
 

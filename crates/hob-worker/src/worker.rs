@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use hob_agent::{AgentParts, Approval, Executor, session::Sessions};
 use hob_config::{AuditSink, Settings, SettingsError, Signing, Webhook, WebhookFormat};
 use hob_domain::{
-    Audited, Claimant, CommitIdentity, Deed, IssueNumber, IssueStatus, Login, RepoName, StepFigures, WorkerId, audited,
-    has_label, noreply_email,
+    Audited, Budgets, Claimant, CommitIdentity, Deed, IssueNumber, IssueStatus, Login, Record, RepoName, StepFigures,
+    WorkerId, audited, has_label, noreply_email,
 };
 use hob_forge::{Forge, Issue, StepListener, fresh_nonce};
 use hob_sandbox::{Sandbox, Tier};
 use hob_text::KnownSecrets;
+use hob_words::Board;
 use hob_workspace::{Remote, SigningKey, Workspace};
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
@@ -28,6 +29,22 @@ use crate::{
 
 /// Environment of the children: agents, checks, git.
 pub(super) type ChildEnvironment = BTreeMap<std::ffi::OsString, std::ffi::OsString>;
+
+/// Someone who looks at the work from beside it, and is told what polls find and how ledgers move, so that it need not ask the forge. It
+/// is called from several tasks and must not block.
+pub trait Watcher: Send + Sync {
+    /// A poll went well and found this. The worker has the settings that count in its repository.
+    fn found(&self, worker: &Arc<Worker>, board: &Board<'_>);
+
+    /// The repository was asked whether there is anything new, and there is not.
+    fn nothing_new(&self, repo: &RepoName);
+
+    /// The newest record of an issue, as a ledger's step or the first read of a finished ledger shows it.
+    fn record(&self, repo: &RepoName, record: &Record);
+
+    /// The repository is not polled any more.
+    fn forget(&self, repo: &RepoName);
+}
 
 /// The parameters of a worker.
 #[derive(Clone)]
@@ -56,6 +73,8 @@ pub struct WorkerParts {
     pub audit_key: Option<SecretString>,
     /// The destination of events.
     pub events: EventSink,
+    /// Who looks at the work from beside it.
+    pub watcher: Option<Arc<dyn Watcher>>,
     /// Stops the worker.
     pub cancel: CancellationToken,
     /// The person or program that approves an agent's actions that need approval.
@@ -84,6 +103,8 @@ pub struct Worker {
     audit: Option<Arc<Audit>>,
     /// Held while old checkouts are removed.
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
+    /// Who looks at the work. `None` if nobody does.
+    pub(super) watcher: Option<Arc<dyn Watcher>>,
     events: EventSink,
 }
 
@@ -140,7 +161,7 @@ impl Worker {
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         let memory = Arc::new(WorkerMemory::default());
         *memory.preflight.lock() = parts.preflight;
-        let told = listener(audit.clone(), parts.forge.repo());
+        let told = listener(audit.clone(), parts.watcher.clone(), parts.forge.repo());
         Ok(Self {
             forge: parts.forge.telling(told),
             audit,
@@ -163,6 +184,7 @@ impl Worker {
             memory,
             receiver: parts.webhook.map(Receiver::new).transpose()?.map(Arc::new),
             sweep: Arc::default(),
+            watcher: parts.watcher,
             events: parts.events,
         })
     }
@@ -196,6 +218,16 @@ impl Worker {
         &self.forge
     }
 
+    /// The tier of the sandbox of agents and checks.
+    pub fn sandbox_tier(&self) -> Tier {
+        self.children.sandbox.tier()
+    }
+
+    /// The budgets of its repository.
+    pub fn budgets(&self) -> Budgets {
+        self.settings.budgets()
+    }
+
     /// The remote of the repository, with a token that is valid for a whole transfer.
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
@@ -204,7 +236,7 @@ impl Worker {
     }
 
     /// The repository's page on the forge.
-    pub(super) fn repo_url(&self) -> String {
+    pub fn repo_url(&self) -> String {
         format!("{}/{}", self.server_url.trim_end_matches('/'), self.forge.repo())
     }
 
@@ -329,11 +361,14 @@ fn audit_of(parts: &WorkerParts, secrets: &KnownSecrets) -> Result<Option<Arc<Au
     Ok(Some(Arc::new(Audit::new(sink, &parts.state_dir, webhook, secrets.clone())?)))
 }
 
-/// Counts each step of the repository's ledgers, and tells the audit trail what it did.
-fn listener(audit: Option<Arc<Audit>>, repo: &RepoName) -> StepListener {
+/// Counts each step of the repository's ledgers, shows it to those who look, and tells the audit trail what it did.
+fn listener(audit: Option<Arc<Audit>>, watcher: Option<Arc<dyn Watcher>>, repo: &RepoName) -> StepListener {
     let repo = repo.clone();
     StepListener::new(move |before, after, sentence| {
         METRICS.steps.note(&repo, &StepFigures::of(before, after));
+        if let Some(watcher) = &watcher {
+            watcher.record(&repo, after);
+        }
         if let Some(audit) = &audit {
             audit.tell(&audited(&repo, before, after, sentence));
         }

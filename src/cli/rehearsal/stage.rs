@@ -97,6 +97,7 @@ impl Stage {
             agent,
             id: worker_id("rehearsal"),
             events,
+            watcher: None,
             cancel,
             approval: desk.approval.clone(),
             webhook: None,

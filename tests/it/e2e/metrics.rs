@@ -4,35 +4,10 @@ use std::{net::SocketAddr, path::Path};
 
 use hob_process::{Exit, Program};
 use rustix::process::Signal;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::harness::{Started, World, needs};
-
-const TOKEN: &str = "canary-5fK2pQ9x";
-
-/// The whole answer to a request's lines.
-async fn answer(at: SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(at).await.unwrap();
-    stream.write_all(request.replace('\n', "\r\n").as_bytes()).await.unwrap();
-    let mut answer = Vec::new();
-    // A connection that is refused with bytes unread may be reset.
-    stream.read_to_end(&mut answer).await.ok();
-    String::from_utf8(answer).unwrap()
-}
-
-async fn get(at: SocketAddr, path: &str, headers: &str) -> String {
-    answer(at, &format!("GET {path} HTTP/1.1\nHost: {at}\n{headers}\n")).await
-}
-
-/// The address that the program says it serves.
-async fn serves(hob: &mut Started) -> SocketAddr {
-    let line = hob.says("serving metrics at ").await;
-    line.split("http://").nth(1).unwrap().trim_end_matches("/metrics").parse().unwrap()
-}
+use crate::harness::{LISTEN_TOKEN, World, answer, get, needs, serves};
 
 #[tokio::test]
 async fn a_run_serves_its_metrics_to_this_machine() {
@@ -54,7 +29,7 @@ async fn a_run_serves_its_metrics_to_this_machine() {
     for (request, status) in [
         (format!("GET /healthz HTTP/1.1\nHost: {at}\n\n"), "200"),
         (format!("HEAD /metrics HTTP/1.1\nHost: {at}\n\n"), "200"),
-        (format!("GET / HTTP/1.1\nHost: {at}\n\n"), "404"),
+        (format!("GET /nothing HTTP/1.1\nHost: {at}\n\n"), "404"),
         (format!("POST /metrics HTTP/1.1\nHost: {at}\nContent-Length: 3\n\nabc"), "405"),
         (format!("OPTIONS /metrics HTTP/1.1\nHost: {at}\n\n"), "405"),
         ("GET /metrics HTTP/1.1\nHost: evil.example\n\n".to_owned(), "403"),
@@ -76,7 +51,7 @@ async fn a_run_serves_its_metrics_to_this_machine() {
 async fn a_token_is_asked_for_where_there_is_one() {
     let world = World::fixing().start().await;
     let file = world.dir().join("token");
-    std::fs::write(&file, format!("{TOKEN}\n")).unwrap();
+    std::fs::write(&file, format!("{LISTEN_TOKEN}\n")).unwrap();
     let variable = [("HOB_LISTEN_TOKEN_FILE", file.to_str().unwrap())];
     let mut hob = world.starts_hob_with(&["run", "--listen", "0.0.0.0:0"], &variable).await;
     let mut at = serves(&mut hob).await;
@@ -85,7 +60,7 @@ async fn a_token_is_asked_for_where_there_is_one() {
     assert!(refused.starts_with("HTTP/1.1 401 ") && refused.contains("\r\nwww-authenticate: Bearer\r\n"), "{refused}");
     assert!(!refused.contains("hob_"), "{refused}");
     assert!(get(at, "/metrics", "Authorization: Bearer wrong\n").await.starts_with("HTTP/1.1 401 "));
-    let given = get(at, "/metrics", &format!("Authorization: Bearer {TOKEN}\n")).await;
+    let given = get(at, "/metrics", &format!("Authorization: Bearer {LISTEN_TOKEN}\n")).await;
     assert!(given.starts_with("HTTP/1.1 200 ") && given.contains("\nhob_failures_total 0\n"), "{given}");
     hob.ends_by(Signal::TERM).await;
     world.finish().await;
@@ -284,7 +259,7 @@ async fn each_alert_fires_on_its_trouble_and_not_before() {
 
 /// A delivery to the listener, with this signature or the right one; the status of the answer.
 async fn delivered(at: SocketAddr, id: &str, body: &str, signature: Option<&str>) -> String {
-    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, TOKEN.as_bytes());
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, LISTEN_TOKEN.as_bytes());
     let tag = ring::hmac::sign(&key, body.as_bytes());
     let right: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let signature = signature.unwrap_or(&right);
@@ -300,7 +275,7 @@ async fn delivered(at: SocketAddr, id: &str, body: &str, signature: Option<&str>
 async fn a_webhook_lets_a_run_poll_at_once() {
     let world = World::fixing().set("poll.interval", "1h").start().await;
     let first = world.asks("Make done.txt", "").await;
-    let token = [("HOB_LISTEN_TOKEN", TOKEN)];
+    let token = [("HOB_LISTEN_TOKEN", LISTEN_TOKEN)];
     let mut hob = world.starts_hob_with(&["run", "--listen", "0"], &token).await;
     let at = serves(&mut hob).await;
     let reviewed = |issue: u64| {

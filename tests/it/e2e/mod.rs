@@ -66,6 +66,7 @@ mod order;
 mod outages;
 mod outcomes;
 mod output;
+mod page;
 mod people;
 mod plan_first;
 mod policy;

@@ -354,6 +354,7 @@ impl World {
             agent: None,
             id: name.into(),
             events: Arc::new(move |_: &RepoName, notice: &WorkEvent| notices.lock().unwrap().push(notice.clone())),
+            watcher: None,
             cancel,
             approval: Approval::Nobody,
             webhook: Webhook::from_settings(&settings, None, Some(WEBHOOK_SECRET.into())).unwrap(),

@@ -9,7 +9,7 @@ use hob_forge::{BaseBranch, ForgeError};
 use crate::{
     OperatorError, WorkError, Worker,
     observe::{Observed, observe},
-    reconcile::outcome::Reconciled,
+    reconcile::{outcome::Reconciled, patience::Patience},
     repository_file::here,
     transition::{acquire, acquire_and_end, show_and_release},
 };
@@ -48,6 +48,16 @@ pub async fn terminate(worker: &Worker, number: IssueNumber) -> Result<Requested
 /// [`OperatorError::NotPaused`] if it is not paused.
 pub async fn resume(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
     let worker = &here(worker).await?;
+    let mut patience = Patience::default();
+    loop {
+        match Box::pin(resume_now(worker, number)).await {
+            Err(error) if patience.waits(&error).await => {}
+            done => return done,
+        }
+    }
+}
+
+async fn resume_now(worker: &Worker, number: IssueNumber) -> Result<(), OperatorError> {
     let observed = observe(worker, number).await?.ok_or(OperatorError::NoIssue(number))?;
     if observed.entry.is_none() {
         return Err(OperatorError::NoLedger(number));

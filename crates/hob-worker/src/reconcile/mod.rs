@@ -9,6 +9,7 @@ mod follow_waiting;
 mod journaled_spend;
 mod mark_ready;
 mod outcome;
+mod patience;
 mod pushed;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod reconcile;

@@ -12,6 +12,7 @@ use crate::{
     OperatorError, WorkError, Worker,
     authorize::approved_hash,
     observe::{Observed, observe},
+    reconcile::patience::Patience,
     repository_file::here,
     transition::{acquire, show_and_release},
 };
@@ -22,6 +23,16 @@ use crate::{
 /// [`OperatorError::NotBlocked`] if the issue is not blocked, [`OperatorError::NoIssue`] if there is none.
 pub async fn unblock(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let worker = &here(worker).await?;
+    let mut patience = Patience::default();
+    loop {
+        match Box::pin(unblock_now(worker, number, text)).await {
+            Err(error) if patience.waits(&error).await => {}
+            done => return done,
+        }
+    }
+}
+
+async fn unblock_now(worker: &Worker, number: IssueNumber, text: &str) -> Result<(), OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NotBlocked(number))?;
     Ok(free_as_operator(worker, observed, text.to_owned(), ApprovalGrant::Nothing).await?)
 }
@@ -41,6 +52,16 @@ pub enum Approved {
 /// [`OperatorError::NothingProposed`] if neither an action nor a plan waits for approval.
 pub async fn approve(worker: &Worker, number: IssueNumber, words: &str) -> Result<Approved, OperatorError> {
     let worker = &here(worker).await?;
+    let mut patience = Patience::default();
+    loop {
+        match Box::pin(approve_now(worker, number, words)).await {
+            Err(error) if patience.waits(&error).await => {}
+            done => return done,
+        }
+    }
+}
+
+async fn approve_now(worker: &Worker, number: IssueNumber, words: &str) -> Result<Approved, OperatorError> {
     let observed = observe_blocked(worker, number).await?.ok_or(OperatorError::NothingProposed(number))?;
     let record = observed.record();
     let action = record.and_then(Record::waiting_action).cloned().map(Approved::Action);

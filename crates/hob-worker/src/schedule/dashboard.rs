@@ -34,11 +34,11 @@ use crate::{
 
 /// Brings the dashboard up to date, and does what its boxes ask for; how long until it is to be looked at again, where that
 /// is known.
-pub(super) async fn keep_dashboard(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> Option<Duration> {
+pub(super) async fn keep_dashboard(worker: &Worker, board: &Board<'_>) -> Option<Duration> {
     if worker.settings.dashboard.issue.is_empty() {
         return None;
     }
-    match Box::pin(keep(worker, found, planned)).await {
+    match Box::pin(keep(worker, board)).await {
         Ok(due) => due,
         Err(error) => {
             tracing::warn!(%error, "the dashboard is not up to date: {error}");
@@ -47,14 +47,13 @@ pub(super) async fn keep_dashboard(worker: &Worker, found: &Discovered, planned:
     }
 }
 
-async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> Result<Option<Duration>, WorkError> {
-    let now = worker.forge.now();
-    let drawn = found.snapshot.repository.as_ref().and_then(|record| record.dashboard.as_ref());
+async fn keep(worker: &Worker, board: &Board<'_>) -> Result<Option<Duration>, WorkError> {
+    let now = board.now;
+    let drawn = board.repository.and_then(|record| record.dashboard.as_ref());
     let wait = drawn.and_then(|drawn| (drawn.at + DRAW_INTERVAL - now).to_std().ok()).filter(|wait| !wait.is_zero());
-    let board = board(worker, found, planned, now);
     let number = worker.settings.dashboard.number().or(drawn.and_then(|drawn| drawn.issue));
     let Some(number) = number else {
-        return if wait.is_some() { Ok(wait) } else { open(worker, &board).await };
+        return if wait.is_some() { Ok(wait) } else { open(worker, board).await };
     };
     let issue = worker.forge.issues().get(number).await?;
     let Some(issue) = issue.filter(|issue| issue.status == IssueStatus::Open) else { return Ok(None) };
@@ -74,7 +73,7 @@ async fn keep(worker: &Worker, found: &Discovered, planned: &[Planned<'_>]) -> R
             TickedBy::Refused(why) => refused = Some(RefusedTick { at: now, why }),
         }
     }
-    let page = Page::new(&board, refused, number);
+    let page = Page::new(board, refused, number);
     let is_of_another =
         drawn.is_some_and(|drawn| drawn.digest == body_digest(&body)) && worker.memory.last_page.is(&page.digest);
     if body == normalized(&page.text) || is_of_another {
@@ -102,7 +101,13 @@ impl Page {
     }
 }
 
-fn board<'a>(worker: &'a Worker, found: &'a Discovered, planned: &'a [Planned<'a>], now: Timestamp) -> Board<'a> {
+/// What a poll found, as people are shown it.
+pub(super) fn board<'a>(
+    worker: &'a Worker,
+    found: &'a Discovered,
+    planned: &'a [Planned<'a>],
+    now: Timestamp,
+) -> Board<'a> {
     let unreadable = found.unreadable.iter().map(|(number, one)| (*number, one.title.as_str(), one.why.as_str()));
     Board {
         planned,

@@ -18,7 +18,7 @@ use crate::{
     preflight::preflight,
     reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, write_journal},
     repository_file::{default_branch, default_tip, in_repository},
-    schedule::dashboard::keep_dashboard,
+    schedule::dashboard::{board, keep_dashboard},
     trigger::trigger_is_gone,
 };
 
@@ -130,6 +130,10 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         Scope::All => plan(&found.snapshot, &rules, now),
         Scope::Selected(numbers) => plan_chosen(&found.snapshot, numbers, &rules, now),
     };
+    let board = board(worker, &found, &planned, now);
+    if let Some(watcher) = &worker.watcher {
+        watcher.found(&here, &board);
+    }
     let Sorted { mut reconcile, mut work, mut looks, quiet, due } = sorted(worker, &planned);
     let is_unlabeled = |number: &IssueNumber| {
         let ends = Decision::Act(Action::Finish(Ending::Unlabeled));
@@ -151,7 +155,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     });
     let due = match scope {
         Scope::All => {
-            let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &found, &planned)).await;
+            let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &board)).await;
             // A box that was ticked just now may have freed any of them.
             if kept.flatten() == Some(Duration::ZERO) {
                 looks.extend(quiet.into_iter().map(Look::ForAnswer));

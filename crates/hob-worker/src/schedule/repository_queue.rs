@@ -127,6 +127,9 @@ impl RepositoryQueue {
     /// Notes that there is nothing to poll for; returns the time until the next poll.
     pub(super) fn found_nothing(&mut self, poll: &PollSettings) -> Duration {
         METRICS.polls.nothing_new(self.worker.forge().repo());
+        if let Some(watcher) = &self.worker.watcher {
+            watcher.nothing_new(self.worker.forge().repo());
+        }
         self.idle_polls = self.idle_polls.saturating_add(1);
         poll_pause(self.idle_polls, poll.interval, poll.max_interval())
     }
@@ -210,6 +213,9 @@ impl RepositoryQueue {
     pub(super) fn retire(&mut self) {
         self.retired = true;
         METRICS.polls.forget(self.worker.forge().repo());
+        if let Some(watcher) = &self.worker.watcher {
+            watcher.forget(self.worker.forge().repo());
+        }
         self.waiting.clear();
         self.looks.clear();
         if let PollState::Due(_) = self.poll {

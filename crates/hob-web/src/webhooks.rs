@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
+use axum::extract::Request;
 use hob_domain::{Login, RepoName};
-use hob_worker::{News, NewsReceiver, NewsSender, news_channel};
-use http::{HeaderMap, Request, StatusCode};
+use hob_worker::{News, NewsSender};
+use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use parking_lot::Mutex;
 use ring::hmac;
 use secrecy::{ExposeSecret, SecretString};
@@ -41,7 +41,7 @@ const EVENTS: [&str; 9] = [
 ];
 
 /// The receiver of webhooks.
-pub(super) struct Webhooks {
+pub(crate) struct Webhooks {
     key: hmac::Key,
     seen: Mutex<Seen>,
     news: NewsSender,
@@ -86,15 +86,14 @@ struct Sender {
 type Reply = (StatusCode, &'static str);
 
 impl Webhooks {
-    /// A receiver of webhooks that are signed with this token, and what it tells.
-    pub(super) fn new(token: &SecretString) -> (Self, NewsReceiver) {
-        let (news, receiver) = news_channel();
+    /// A receiver of webhooks that are signed with this token, which tells these news.
+    pub(crate) fn new(token: &SecretString, news: NewsSender) -> Self {
         let key = hmac::Key::new(hmac::HMAC_SHA256, token.expose_secret().as_bytes());
-        (Self { key, seen: Mutex::default(), news }, receiver)
+        Self { key, seen: Mutex::default(), news }
     }
 
     /// The answer to a delivery.
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Reply {
+    pub(crate) async fn answer(&self, request: Request) -> Reply {
         let (head, body) = request.into_parts();
         let body = match timeout(BODY_TIME, Limited::new(body, BODY_MAX).collect()).await {
             Ok(Ok(body)) => body.to_bytes(),
@@ -155,16 +154,23 @@ fn word<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 
 #[cfg(test)]
 mod tests {
+    use hob_worker::{NewsReceiver, news_channel};
+
     use super::*;
 
     fn headers(all: &[(&'static str, &str)]) -> HeaderMap {
         all.iter().map(|(name, value)| (http::HeaderName::from_static(name), value.parse().unwrap())).collect()
     }
 
+    fn webhooks(token: &str) -> (Webhooks, NewsReceiver) {
+        let (news, receiver) = news_channel();
+        (Webhooks::new(&token.into(), news), receiver)
+    }
+
     /// The example of <https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries>.
     #[test]
     fn githubs_example_is_signed() {
-        let (webhooks, _news) = Webhooks::new(&"It's a Secret to Everybody".into());
+        let (webhooks, _news) = webhooks("It's a Secret to Everybody");
         let right = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
         let says = |signature: &str| headers(&[("x-hub-signature-256", signature)]);
         assert!(webhooks.signed(&says(right), b"Hello, World!"));
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_delivery_counts_once_and_only_so_many_are_remembered() {
-        let (webhooks, mut news) = Webhooks::new(&"x".into());
+        let (webhooks, mut news) = webhooks("x");
         let body = br#"{"action":"labeled","repository":{"full_name":"acme/site"},"sender":{"login":"ann"}}"#;
         let take = |event: &str, id: &str, body: &[u8]| {
             webhooks.take(&headers(&[("x-github-event", event), ("x-github-delivery", id)]), body).0
