@@ -33,6 +33,11 @@ conformance:
     cargo build
     cd tests/conformance && npm ci --no-audit --no-fund && node run.mjs ../../target/debug/hob
 
+# Drives the page of a run in Chromium; `just page --pictures target/page` saves pictures of its views
+page *args:
+    cargo build
+    cd tests/page && npm ci --no-audit --no-fund && node run.mjs ../../target/debug/hob {{args}}
+
 # Installs other agents' command lines and tests them; `just agents claude codex` only these two
 agents *names:
     bash scripts/agents.sh target/agents {{names}}

@@ -1,6 +1,7 @@
 //! What a run has beside its issues: metrics, reports, the person at the terminal, and the signals that stop it.
 
 use hob_agent::Approval;
+use hob_config::listen_token;
 use hob_text::count;
 use hob_worker::{NewsReceiver, RunSummary, sum_metrics};
 use tokio_util::sync::CancellationToken;
@@ -40,7 +41,10 @@ impl Around {
         if metrics.metrics_totals {
             sum_metrics();
         }
-        let web = Web::open(metrics.listen, setup)?;
+        let web = match metrics.listen {
+            Some(address) => Some(Web::open(address.0, listen_token(&setup.files), setup)?),
+            None => None,
+        };
         let metrics = MetricsFile::open(metrics.metrics)?;
         if let Some(web) = &web {
             screen.line(format!("serving the page at http://{}/", web.server.address()));
@@ -62,10 +66,7 @@ impl Around {
         let (grouping, keeps) = (self.report.grouping(jobs), self.report.keeps());
         let view = View { show, naming, addresses: Addresses::Last, grouping, keeps };
         let (events, watch) = progress::sink(view, &self.screen, &self.cancel);
-        let (events, watcher) = match &self.web {
-            Some(web) => (web.seeing(events), Some(web.watcher())),
-            None => (events, None),
-        };
+        let (events, watcher) = Web::around(self.web.as_ref(), events);
         (Listen { events, watcher, cancel: self.cancel.clone(), approval: self.approval.clone() }, watch)
     }
 

@@ -1,6 +1,9 @@
 //! `hob rehearse`: the whole loop on the embedded forge.
 
-use std::path::Path;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+};
 
 use crate::cli::{
     args::{RehearseArgs, Shared},
@@ -11,6 +14,7 @@ use crate::cli::{
     rehearsal::{self, Desk},
     screen::Screen,
     setup::Setup,
+    web::Web,
 };
 
 pub(super) async fn rehearse(
@@ -23,7 +27,9 @@ pub(super) async fn rehearse(
     let addresses = if args.keep { Addresses::Last } else { Addresses::End };
     setup.record = args.record.folder()?;
     let approval = ask::approval(args.auto_approve.into(), setup.settings.limits.approval_time, &screen);
-    let desk = Desk { show, addresses, screen, approval };
+    let here = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let web = if args.keep { Some(Web::open(here, None, &setup)?) } else { None };
+    let desk = Desk { show, addresses, screen, approval, web };
     // The folder had the name of the global option, which still names it.
     let folders: Vec<&Path> = args.folder.as_deref().into_iter().chain(shared.repo.iter().map(Path::new)).collect();
     let stage = match (folders.as_slice(), &args.task) {
@@ -39,6 +45,13 @@ pub(super) async fn rehearse(
     if args.keep {
         let address = stage.web_address();
         output::note(format!("\n{} {address} (Ctrl-C stops it)", styled(BOLD, "The forge keeps running at")));
+        if let Some(web) = &desk.web {
+            output::note(format!(
+                "{} http://{}/",
+                styled(BOLD, "What Hob's page showed at the end is at"),
+                web.server.address()
+            ));
+        }
         tokio::signal::ctrl_c().await?;
     }
     if args.task.is_some() { rehearsal::expect_an_end(&stage).await } else { Ok(()) }

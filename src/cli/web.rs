@@ -1,15 +1,14 @@
-//! `hob run --listen`: the server of a run, and what it is shown.
+//! The server of a run, `hob run --listen` and `hob rehearse --keep`, and what it is shown.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
-use hob_config::listen_token;
 use hob_web::{Facts, Known, Server};
 use hob_worker::{EventSink, Watcher};
 use parking_lot::Mutex;
+use secrecy::SecretString;
 
 use crate::cli::{
     exit::{Exit, fatal},
-    listen_address::ListenAddress,
     setup::Setup,
     stream::Stream,
 };
@@ -21,30 +20,27 @@ pub(super) struct Web {
 }
 
 impl Web {
-    /// Listens at the address. `None` if none is given.
-    pub(super) fn open(address: Option<ListenAddress>, setup: &Setup) -> anyhow::Result<Option<Self>> {
-        let Some(address) = address else { return Ok(None) };
+    /// Listens at the address.
+    pub(super) fn open(address: SocketAddr, token: Option<SecretString>, setup: &Setup) -> anyhow::Result<Self> {
         let facts = Facts { jobs: setup.settings.jobs, state_dir: setup.state_dir.clone() };
         let known = Arc::new(Known::new(facts));
-        let server = Server::open(address.0, listen_token(&setup.files), Arc::clone(&known))
-            .map_err(|error| fatal(Exit::Usage, error.to_string()))?;
-        Ok(Some(Self { server, known }))
+        let server =
+            Server::open(address, token, Arc::clone(&known)).map_err(|error| fatal(Exit::Usage, error.to_string()))?;
+        Ok(Self { server, known })
     }
 
-    /// Who is told what polls find.
-    pub(super) fn watcher(&self) -> Arc<dyn Watcher> {
-        Arc::clone(&self.known) as Arc<dyn Watcher>
-    }
-
-    /// The sink, which shows events here, too.
-    pub(super) fn seeing(&self, events: EventSink) -> EventSink {
-        let (known, stream) = (Arc::clone(&self.known), Mutex::new(Stream::default()));
-        Arc::new(move |repo, event| {
+    /// The sink, which shows events here, too, and who is told what polls find; of a run without a server, the sink alone.
+    pub(super) fn around(web: Option<&Self>, events: EventSink) -> (EventSink, Option<Arc<dyn Watcher>>) {
+        let Some(Self { known, .. }) = web else { return (events, None) };
+        let watcher = Arc::clone(known) as Arc<dyn Watcher>;
+        let (known, stream) = (Arc::clone(known), Mutex::new(Stream::default()));
+        let sink: EventSink = Arc::new(move |repo, event| {
             match stream.lock().value(repo, event) {
                 Ok(value) => known.event(repo, event, value),
                 Err(error) => tracing::warn!(%error, "an event cannot be written as JSON: {error}"),
             }
             events(repo, event);
-        })
+        });
+        (sink, Some(watcher))
     }
 }

@@ -19,6 +19,7 @@ use crate::cli::{
     rehearsal::{own_repository::OwnRepository, people::Person},
     screen::Screen,
     setup::sandbox_of,
+    web::Web,
 };
 
 /// Tokens of the people; they open this forge alone, which only this machine can reach.
@@ -44,6 +45,8 @@ pub(in crate::cli) struct Desk {
     pub(in crate::cli) addresses: Addresses,
     pub(in crate::cli) screen: Screen,
     pub(in crate::cli) approval: Approval,
+    /// The page that is kept with the forge.
+    pub(in crate::cli) web: Option<Web>,
 }
 
 /// The source of the stage's repository.
@@ -82,6 +85,7 @@ impl Stage {
         let (naming, grouping) = (Naming::One, Grouping::Off);
         let view = View { show, naming, addresses, grouping, keeps: progress::SUMMARY };
         let (events, watch) = progress::sink(view, &desk.screen, &cancel);
+        let (events, watcher) = Web::around(desk.web.as_ref(), events);
         let address = format!("{}/repos/{repo}", forge.api_url());
         let identity = Authentication::Token(WORKER.into());
         let connection =
@@ -97,7 +101,7 @@ impl Stage {
             agent,
             id: worker_id("rehearsal"),
             events,
-            watcher: None,
+            watcher,
             cancel,
             approval: desk.approval.clone(),
             webhook: None,

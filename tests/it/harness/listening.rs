@@ -143,7 +143,7 @@ impl Events {
                 }
                 continue;
             }
-            let more = self.answer.chunk().await.unwrap().expect("the stream goes on");
+            let Some(more) = self.answer.chunk().await.unwrap() else { panic!("the stream ended") };
             self.text.push_str(std::str::from_utf8(&more).unwrap());
         }
     }

@@ -146,3 +146,73 @@ fn told(shared: &Shared, status: StatusCode, message: &str, back: &str) -> Respo
     let title = if status.is_success() { "Asked" } else { "Not done" };
     (status, render(shared, View::None, "message.html", title, context! { message, back })).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body, to_bytes};
+    use hob_domain::{BlockReason, Record, State as IssueState, Timestamp, Transition, apply, first_record};
+    use hob_worker::{Watcher, WorkEvent, news_channel};
+    use http::{Request, StatusCode};
+    use serde_json::json;
+    use std::sync::Arc;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{
+        access::Access,
+        known::{Facts, Known},
+    };
+
+    const REPO: &str = "acme/site";
+    /// Bytes that a view may have, without its style and its script.
+    const BYTES_MAX: usize = 100_000;
+
+    fn shared() -> Shared {
+        let facts = Facts { jobs: 1, state_dir: "/".into() };
+        Shared {
+            known: Arc::new(Known::new(facts)),
+            access: Arc::new(Access::ThisMachine),
+            webhooks: None,
+            news: news_channel().0,
+        }
+    }
+
+    fn blocked(issue: u64) -> Record {
+        let at = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
+        let working = Record { state: IssueState::InProgress, ..first_record(IssueNumber(issue), at) };
+        let question = BlockReason::Question { question: "Which one? ".repeat(40) };
+        apply(&working, Transition::Block(question), at).unwrap().0
+    }
+
+    async fn reads(shared: &Shared, path: &str) -> (StatusCode, String) {
+        let answer =
+            routes().with_state(shared.clone()).oneshot(Request::get(path).body(Body::empty()).unwrap()).await.unwrap();
+        let (status, body) = (answer.status(), to_bytes(answer.into_body(), 10 << 20).await.unwrap());
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn many_issues_and_a_long_log_come_in_parts() {
+        let (shared, repo): (_, RepoName) = (shared(), REPO.parse().unwrap());
+        for issue in 1..=1_000 {
+            shared.known.record(&repo, &blocked(issue));
+        }
+        for line in 1..=12_000 {
+            let text = format!("line {line} {}", "x".repeat(100));
+            let value = json!({ "event": "activity", "time": "2027-01-15T08:00:00.000Z", "message": text });
+            shared.known.event(&repo, &WorkEvent::Activity { issue: IssueNumber(7), text, share: None }, value);
+        }
+        for path in ["/", "/now", "/worth-it", "/health", "/issues/acme/site/7"] {
+            let (status, text) = reads(&shared, path).await;
+            assert!(status == StatusCode::OK && text.len() < BYTES_MAX, "{path}: {status}, {} bytes", text.len());
+        }
+        let (_, newest) = reads(&shared, "/issues/acme/site/7").await;
+        assert!(newest.contains("line 12000 ") && newest.contains("line 11801 ") && !newest.contains("line 11800 "));
+        let (_, earlier) = reads(&shared, "/issues/acme/site/7?before=11801").await;
+        assert!(earlier.contains("line 11800 ") && earlier.contains("line 11601 ") && !earlier.contains("line 11801 "));
+        // What is no longer kept is not there, and the page says nothing wrong about it.
+        let (_, oldest) = reads(&shared, "/issues/acme/site/7?before=2101").await;
+        assert!(oldest.contains("line 2100 ") && oldest.contains("line 2001 ") && !oldest.contains("line 2000 "));
+        assert!(!oldest.contains("?before="));
+    }
+}
