@@ -286,13 +286,14 @@ mod tests {
         == hob audit
         Print who authorized what, what it cost, what was published
 
-        Usage: hob audit [ISSUE]
+        Usage: hob audit [OPTIONS] [ISSUE]
 
         Arguments:
           [ISSUE]  The number of the issue [default: all that have a ledger]
 
         Options:
-          -h, --help  Print help (see more with '--help')
+              --html <FILE>  Write the issue's flight record to this file: one HTML page for a bug report
+          -h, --help         Print help (see more with '--help')
 
         == hob outcomes
         Print what came of the work: merged, rejected, waiting, and cost

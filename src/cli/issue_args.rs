@@ -74,6 +74,12 @@ pub(super) struct AuditArgs {
     /// The number of the issue [default: all that have a ledger].
     #[arg(value_name = "ISSUE")]
     pub(super) issue: Option<IssueNumber>,
+    /// Write the issue's flight record to this file: one HTML page for a bug report.
+    ///
+    /// It has the issue's life, checks and costs, and from the sessions of this machine what its agents said and did. `-` is standard
+    /// output.
+    #[arg(long, value_name = "FILE", requires = "issue", conflicts_with = "json")]
+    pub(super) html: Option<PathBuf>,
 }
 
 /// `hob outcomes`.

@@ -31,6 +31,7 @@ mod eval_trial;
 mod exit;
 mod explain;
 mod flakes;
+mod flight;
 mod forge_serve;
 mod global_flags;
 mod init;

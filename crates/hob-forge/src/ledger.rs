@@ -51,6 +51,13 @@ pub struct LedgerEntry {
     parent: Option<Sha>,
 }
 
+impl LedgerEntry {
+    /// Whether it only renewed the lease.
+    pub fn is_renewal(&self) -> bool {
+        self.sentence == RENEWED
+    }
+}
+
 /// What a lease is acquired with.
 #[derive(Debug)]
 pub struct Acquisition<'a> {

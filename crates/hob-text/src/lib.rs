@@ -24,6 +24,6 @@ pub use redaction::{KnownSecrets, Redaction};
 pub use rendered::{Rendered, push_page, rendered};
 pub use secrets::{SecretKind, secrets_in, value_without_tokens, without_tokens};
 pub use text::{
-    clip, clip_middle, push_fenced, quiet, shortened, terminal, title, visible, without_comments, without_invisible,
-    without_switches,
+    clip, clip_middle, push_fenced, quiet, shortened, terminal, title, visible, with_escapes, without_comments,
+    without_invisible, without_switches,
 };

@@ -42,8 +42,8 @@ pub fn without_invisible(text: &str) -> (String, usize) {
     (seen.replace("\r\n", "\n").replace('\r', "\n"), hidden)
 }
 
-/// Code with its invisible characters as `\u{…}`: they may be what it is about, and none is lost or unseen.
-pub(crate) fn with_escapes(code: &str) -> String {
+/// Code or output with its invisible characters as `\u{…}`: they may be what it is about, and none is lost or unseen.
+pub fn with_escapes(code: &str) -> String {
     let mut seen = String::with_capacity(code.len());
     each_char(code, |c, is_seen| if is_seen { seen.push(c) } else { seen.extend(c.escape_unicode()) });
     seen

@@ -35,6 +35,7 @@ mod executor;
 mod failures;
 mod first_process;
 mod flakes;
+mod flight;
 mod forged_marks;
 mod frozen;
 mod hand_off;
