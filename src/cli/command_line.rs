@@ -269,6 +269,8 @@ mod tests {
                                   to 4/4 are four parts
               --forget-memory     First forget what Hob saw work in the repositories, such as commands of
                                   tests and times of checks, and what maintainers corrected in reviews
+              --watch             Draw it in place on the terminal until Ctrl-C, one line an issue, and look
+                                  again as often as polls do
           -h, --help              Print help (see more with '--help')
 
         == hob explain

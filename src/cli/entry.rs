@@ -35,7 +35,7 @@ use crate::{
         setup::Setup,
         status, summary,
         traces::{self, Begun},
-        verify,
+        verify, watch,
     },
     telemetry::{LogFormat, end_traces, start_logs},
 };
@@ -156,6 +156,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Init(args) => init::init(setup, shared, args).await,
         Command::Doctor(args) => doctor::doctor(setup, shared, args, screen).await,
         Command::Run(args) => Box::pin(run::run(setup, shared, args, screen)).await,
+        Command::Status(args) if args.watch => Box::pin(watch::watch(setup, shared, args)).await,
         Command::Status(args) => status::status(setup, shared, args, screen).await,
         Command::Explain(args) => explain::explain(setup, shared, args).await,
         Command::Audit(args) => audit::audit(setup, shared, args).await,

@@ -31,6 +31,9 @@ pub(super) struct StatusArgs {
     /// maintainers corrected in reviews.
     #[arg(long)]
     pub(super) forget_memory: bool,
+    /// Draw it in place on the terminal until Ctrl-C, one line an issue, and look again as often as polls do.
+    #[arg(long, conflicts_with_all = ["ready", "forget_memory", "json"])]
+    pub(super) watch: bool,
     /// How much is shown beside the issues.
     #[arg(skip)]
     pub(super) shows: Shows,

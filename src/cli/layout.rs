@@ -15,7 +15,20 @@ const GAP: &str = "  ";
 
 /// The width of a terminal; `None` if it is not one.
 pub(super) fn width_of(stream: impl AsFd) -> Option<usize> {
-    rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    size_of(stream).map(|size| size.columns)
+}
+
+/// The characters that a terminal has room for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+}
+
+/// The size of a terminal; `None` if the stream is none, or does not say.
+pub(super) fn size_of(stream: impl AsFd) -> Option<Size> {
+    let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    (size.ws_col > 0).then(|| Size { columns: size.ws_col.into(), rows: size.ws_row.into() })
 }
 
 /// The text within a width, if there is one; the lines after the first begin with `hang` blanks.

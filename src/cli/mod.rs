@@ -79,6 +79,7 @@ mod summary;
 mod totals;
 mod traces;
 mod verify;
+mod watch;
 mod web;
 mod words;
 

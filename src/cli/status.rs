@@ -82,16 +82,16 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
 }
 
 /// A repository, as far as it is shown.
-struct Seen {
+pub(super) struct Seen {
     /// When it was looked at.
-    now: Timestamp,
+    pub(super) now: Timestamp,
     /// The label that hands an issue to Hob.
     trigger: String,
-    queue: Vec<Explained>,
+    pub(super) queue: Vec<Explained>,
     /// The issues in progress, with their titles.
-    unfinished: Vec<(String, Record)>,
+    pub(super) unfinished: Vec<(String, Record)>,
     /// The repository's own record; `None` if it has none, or if it is not shown.
-    repository: Option<RepositoryRecord>,
+    pub(super) repository: Option<RepositoryRecord>,
 }
 
 /// Everything that programs are told.
@@ -118,7 +118,7 @@ impl Told {
     }
 }
 
-async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
+pub(super) async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, WorkError> {
     if args.forget_memory {
         hob_worker::forget(worker).await?;
     }
@@ -157,7 +157,7 @@ fn overview(all: &[(&Worker, Seen)]) -> String {
     format!("{} repositories: {issues}{asked}. Today: {}.", all.len(), DayBill { spent, reserved })
 }
 
-fn state(issue: &Explained) -> String {
+pub(super) fn state(issue: &Explained) -> String {
     issue.state.map_or_else(|| "new".to_owned(), |state| state.to_string())
 }
 
@@ -220,7 +220,7 @@ fn table<'a>(rows: Vec<[String; 8]>, links: impl Iterator<Item = &'a str>) -> Ta
 }
 
 /// What was spent: money, else tokens. `None` if that is unknown or nothing.
-fn cost(spend: Spend) -> Option<String> {
+pub(super) fn cost(spend: Spend) -> Option<String> {
     match (spend.usd_micros, spend.tokens()) {
         (0, 0) => None,
         (0, tokens) => Some(count(tokens, "token")),

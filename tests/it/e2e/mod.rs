@@ -97,3 +97,4 @@ mod trust;
 mod unwritten_spend;
 mod verify;
 mod versions;
+mod watch;

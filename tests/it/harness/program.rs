@@ -88,6 +88,14 @@ impl World {
         Started(self.program(args, changes).spawn().unwrap())
     }
 
+    /// Starts `hob` with this file, such as a terminal, as its standard output.
+    pub(crate) async fn starts_hob_to(&self, to: &str, args: &[&str]) -> Started {
+        let shell = Program::of_hob("sh", &self.environment(&[])).dir(self.dir()).deadline(DEADLINE);
+        let to = format!("exec \"$@\" > {}", hob_process::quoted(to));
+        let program = shell.args(["-c", &to, "sh", env!("CARGO_BIN_EXE_hob")]).args(self.arguments(args));
+        Started(program.spawn().unwrap())
+    }
+
     fn program(&self, args: &[&str], changes: &[(&str, &str)]) -> Program {
         let program = Program::of_hob(env!("CARGO_BIN_EXE_hob"), &self.environment(changes)).dir(self.dir());
         program.args(self.arguments(args)).deadline(DEADLINE)
