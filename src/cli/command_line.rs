@@ -434,13 +434,14 @@ mod tests {
         == hob session log
         Print a session's transcript, one line per event
 
-        Usage: hob session log [OPTIONS] <SESSION>
+        Usage: hob session log [OPTIONS] [SESSION]
 
         Arguments:
-          <SESSION>  The id of a session or a unique prefix of it, or the number of an issue, for its latest
+          [SESSION]  The id of a session or a unique prefix of it, or the number of an issue, for its latest
                      session
 
         Options:
+              --all     Print the transcripts of all sessions, the oldest first; with `--json`, an export
           -f, --follow  Follow the transcript until the current run ends
               --full    Print each event in full instead of on one line
           -h, --help    Print help

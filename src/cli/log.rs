@@ -1,4 +1,4 @@
-//! `hob session log SESSION [-f]`: a session's transcript, line by line.
+//! `hob session log SESSION [-f]`: a session's transcript, line by line; with `--all` those of all sessions.
 
 use std::{
     fs::File,
@@ -8,16 +8,17 @@ use std::{
 };
 
 use anyhow::Context;
-use hob_agent::session::{Line, SessionEvent, SessionState};
-use hob_domain::Outcome;
+use hob_agent::session::{Line, SessionEvent, SessionRecord, SessionState, Sessions};
+use hob_domain::{Outcome, RunId};
 use hob_text::terminal;
 
 use crate::cli::{
     args::Shared,
     json,
     layout::shortened,
+    local::is_local,
     output::{self, BAD, BOLD, DIM, GOOD, styled},
-    session_args::LogArgs,
+    session_args::{LogArgs, SessionArgs},
     sessions::{find, open, outcome, when},
     setup::Setup,
 };
@@ -28,20 +29,45 @@ const READ_INTERVAL: Duration = Duration::from_millis(200);
 const LINE_MAX: usize = 160;
 
 pub(super) async fn log(setup: Setup, shared: Shared, args: LogArgs) -> anyhow::Result<()> {
-    let record = find(&setup, &shared, &args.session)?;
     let sessions = open(&setup);
+    let Some(session) = args.session.clone() else { return all(&setup, &shared, &sessions, args.full) };
+    let record = find(&setup, &shared, &SessionArgs { session })?;
     let mut tail = Tail { path: sessions.transcript(&record.id)?, read: 0, part: Vec::new() };
     loop {
         // The state is read before the lines, so that lines written in between are printed in the next round.
         let state = sessions.record(&record.id).map(|record| record.state);
         for line in tail.lines()? {
-            print(&line, &shared, args.full)?;
+            print(&record.id, &line, &shared, args.full)?;
         }
         if !args.follow || state != Some(SessionState::Running) {
             return Ok(());
         }
         tokio::time::sleep(READ_INTERVAL).await;
     }
+}
+
+/// Prints the transcripts of all sessions. One that cannot be read does not hide the others.
+fn all(setup: &Setup, shared: &Shared, sessions: &Sessions, full: bool) -> anyhow::Result<()> {
+    let repo = setup.at_most_one(shared)?;
+    let mut records = sessions.list();
+    records.retain(|record| repo.as_ref().is_none_or(|repo| record.repo == *repo) || is_local(record));
+    records.sort_by_key(|record| record.started_ms);
+    for SessionRecord { id, .. } in &records {
+        let transcript = match sessions.read(id) {
+            Ok(transcript) => transcript,
+            Err(error) => {
+                output::warn(&format!("the session {id} is left out: {error}"));
+                continue;
+            }
+        };
+        if !shared.json {
+            output::line(styled(BOLD, &terminal(id.as_str())))?;
+        }
+        for line in &transcript.lines {
+            print(id, line, shared, full)?;
+        }
+    }
+    Ok(())
 }
 
 /// A transcript that may still grow.
@@ -65,9 +91,9 @@ impl Tail {
     }
 }
 
-fn print(line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
+fn print(session: &RunId, line: &Line, shared: &Shared, full: bool) -> anyhow::Result<()> {
     if shared.json {
-        return Ok(json::event(serde_json::json!({ "event": "line", "line": line }))?);
+        return Ok(json::event(serde_json::json!({ "event": "line", "session": session, "line": line }))?);
     }
     let Some((style, text)) = text_of(&line.event) else { return Ok(()) };
     let text = if full { text } else { one_line(&text) };

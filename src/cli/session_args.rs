@@ -28,8 +28,12 @@ pub(super) struct SessionArgs {
 /// `hob session log`.
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    #[command(flatten)]
-    pub(super) session: SessionArgs,
+    /// The id of a session or a unique prefix of it, or the number of an issue, for its latest session.
+    #[arg(value_name = "SESSION", required_unless_present = "all")]
+    pub(super) session: Option<String>,
+    /// Print the transcripts of all sessions, the oldest first; with `--json`, an export.
+    #[arg(long, conflicts_with_all = ["session", "follow"])]
+    pub(super) all: bool,
     /// Follow the transcript until the current run ends.
     #[arg(short, long)]
     pub(super) follow: bool,

@@ -146,3 +146,21 @@ async fn a_machine_without_the_sessions_says_so() {
     assert!(printed.contains("This machine has none of this issue") && printed.contains("in-review"), "{printed}");
     world.finish().await;
 }
+
+#[tokio::test]
+async fn the_transcripts_of_all_sessions_are_exported_at_once() {
+    let world = World::fixing().start().await;
+    for title in ["One", "Two"] {
+        world.asks(title, "Please.").await;
+    }
+    assert_eq!(world.hob(&["run", "--once"]).await.code, 0);
+    let listed = world.hob(&["session", "list", "--json"]).await.result();
+    let ids: BTreeSet<_> = listed.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
+    let exported = world.hob(&["session", "log", "--all", "--json"]).await.objects();
+    let of: BTreeSet<_> = exported.iter().map(|line| line["session"].to_string()).collect();
+    assert_eq!((ids.len(), &ids), (2, &of));
+    let (began, all) = (exported.iter().filter(|line| line["line"]["event"] == "started").count(), exported.len());
+    assert!(began == 2 && all > 4, "{exported:#?}");
+    assert_eq!(world.hob(&["session", "log"]).await.code, 2);
+    world.finish().await;
+}

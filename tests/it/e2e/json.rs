@@ -213,6 +213,7 @@ async fn every_command_writes_what_the_document_describes() {
         ("session list", "session list"),
         ("session show 1", "session show"),
         ("session log 1", "session log"),
+        ("session log --all", "session log"),
         ("session replay 3 --folder .", "session replay"),
         ("doctor", "doctor"),
         ("agent routing", "agent routing"),
