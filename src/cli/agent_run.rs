@@ -55,7 +55,7 @@ pub(super) async fn run(
     let folder = folder(&args.folder)?;
     let task = task(&args.task)?;
     let settings = &setup.settings;
-    let name = args.agent.clone().unwrap_or_else(|| settings.agent.clone());
+    let name = args.agent.clone().unwrap_or_else(|| settings.local_agent().to_owned());
     let parts =
         AgentParts { record: setup.record.clone(), ..AgentParts::new(settings, &setup.state_dir, &setup.files) };
     let unhealthy = |error: AgentError| fatal(Exit::Unhealthy, error.to_string());

@@ -127,7 +127,7 @@ async fn reviewer(setup: &Setup, model: Option<String>) -> anyhow::Result<(Profi
     let source = if model.is_some() { ProfileSource::Settings } else { origin.source };
     profile.model = model.or(profile.model);
     let registry = Registry::new(AgentParts::new(settings, &setup.state_dir, &setup.files))?;
-    let agent = registry.narrowed(&settings.agent, &profile, source, &settings.profiles.models)?;
+    let agent = registry.narrowed(settings.local_agent(), &profile, source, &settings.profiles.models)?;
     Ok((profile, agent))
 }
 

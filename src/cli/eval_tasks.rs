@@ -185,7 +185,7 @@ fn agent(setup: &Setup, args: &TasksArgs) -> anyhow::Result<String> {
         }
         (_, true, None) => Ok(NATIVE.to_owned()),
         (Some(name), false, None) => Ok(name.clone()),
-        (None, false, None) => Ok(setup.settings.agent.clone()),
+        (None, false, None) => Ok(setup.settings.local_agent().to_owned()),
     }
 }
 

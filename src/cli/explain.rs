@@ -80,6 +80,7 @@ fn print(issue: &Explained) -> Result<(), output::Unwritable> {
     }
     parts.push(("now", terminal(&issue.why)));
     parts.extend(issue.profile.as_ref().map(|why| ("profile", styled(WARN, &terminal(why)))));
+    parts.extend(issue.agent.as_ref().map(|agent| ("agent", terminal(agent))));
     parts.extend(issue.cost.as_ref().map(|cost| ("cost", cost.clone())));
     parts.extend(issue.place.map(|place| ("place", format!("{place} in the queue"))));
     if let (Some(blocked), Some(answer), None) = (&issue.blocked, &issue.answer, issue.place) {

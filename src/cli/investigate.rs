@@ -156,7 +156,7 @@ fn request(
 async fn begin(setup: &Setup, args: &InvestigateArgs) -> anyhow::Result<Begun> {
     let Some(text) = &args.resume else {
         let id = fresh("case");
-        let agent = args.agent.clone().unwrap_or_else(|| setup.settings.agent.clone());
+        let agent = args.agent.clone().unwrap_or_else(|| setup.settings.local_agent().to_owned());
         return Ok(Begun { session: id.clone(), run: id, agent, case: case(args)?, by: OfCase::default() });
     };
     let store = sessions::open(setup);

@@ -1,6 +1,6 @@
 //! `hob agent routing`: the choice for each issue, the choices that people changed, and how often the router was right.
 
-use hob_domain::{ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
+use hob_domain::{AutoChoice, ChosenBy, RepoName, RouteChoice, RoutingOverview, RoutingRules, routing_overview};
 use hob_forge::Access;
 use hob_text::{count, terminal};
 use hob_worker::{Preflight, Routed, routes};
@@ -58,7 +58,7 @@ fn show(
         return Ok(layout::paragraph("No issue was routed yet: the first attempt at an issue does that.")?);
     }
     let mut table = Table::new(&["issue", "profile", "by", "sure", "size"], &["why"]);
-    for (repo, Routed { issue, choice, .. }) in routed {
+    for (repo, Routed { issue, choice, auto, .. }) in routed {
         let issue = match naming {
             Naming::One => format!("#{issue}"),
             Naming::Several => format!("{repo}#{issue}"),
@@ -69,7 +69,7 @@ fn show(
             chosen_by(choice.by).to_owned(),
             format!("{}%", choice.percent),
             choice.complexity.to_string(),
-            shortened(&why(choice), SHOWN),
+            shortened(&why(choice, auto.as_ref()), SHOWN),
         ]);
     }
     table.print()?;
@@ -86,13 +86,15 @@ fn chosen_by(by: ChosenBy) -> &'static str {
     }
 }
 
-/// The strongest reason, after the choice that it replaced.
-fn why(choice: &RouteChoice) -> String {
+/// The strongest reason, after the choice that it replaced, and the agent that outcomes chose.
+fn why(choice: &RouteChoice, auto: Option<&AutoChoice>) -> String {
     let reason = choice.reasons.first().map(String::as_str).unwrap_or_default();
-    match &choice.overridden {
+    let why = match &choice.overridden {
         Some(overridden) => format!("instead of {overridden}: {reason}"),
         None => reason.to_owned(),
-    }
+    };
+    let by = auto.map(|auto| format!("; agent {}: {}", auto.agent, auto.why)).unwrap_or_default();
+    format!("{why}{by}")
 }
 
 fn print(overview: &RoutingOverview) -> anyhow::Result<()> {
@@ -117,7 +119,7 @@ fn print(overview: &RoutingOverview) -> anyhow::Result<()> {
 }
 
 fn as_json(routed: &[(RepoName, Routed)], unreadable: &[String], overview: &RoutingOverview) -> anyhow::Result<Value> {
-    let choices = routed.iter().map(|(repo, Routed { issue, state, choice })| {
+    let choices = routed.iter().map(|(repo, Routed { issue, state, choice, auto })| {
         json!({
             "repo": repo.to_string(),
             "issue": issue,
@@ -128,6 +130,7 @@ fn as_json(routed: &[(RepoName, Routed)], unreadable: &[String], overview: &Rout
             "complexity": choice.complexity,
             "reasons": choice.reasons,
             "overridden": choice.overridden,
+            "auto": auto,
         })
     });
     let mut value = serde_json::to_value(overview)?;

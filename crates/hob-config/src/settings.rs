@@ -7,8 +7,8 @@ use std::{
 };
 
 use hob_domain::{
-    AssigneeFilter, Budgets, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules, ReviewRules,
-    SharedSettings, StatusRules, TrustRules,
+    AUTO_AGENT, AssigneeFilter, Budgets, LabelNames, NotifyRules, PlanFirst, PlanRules, Recovery, RepositoryRules,
+    ReviewRules, SharedSettings, StatusRules, TrustRules,
 };
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ pub struct Settings {
     pub recovery: Recovery,
     /// When a plan comes before the work.
     pub plan: PlanFirst,
-    /// The agent that works if neither a person nor the repository names one.
+    /// The agent that works if neither a person nor the repository names one, or `auto` for the one that outcomes choose.
     pub agent: String,
     /// The repositories to work on if none are given otherwise.
     pub repositories: Vec<String>,
@@ -152,6 +152,11 @@ impl Settings {
         let mut all = toml::Table::try_from(self)?;
         constants::remove_from(&mut all);
         Ok(all)
+    }
+
+    /// The agent of work that has no outcomes to choose it by, such as a task of this machine's.
+    pub fn local_agent(&self) -> &str {
+        if self.agent == AUTO_AGENT { "native" } else { &self.agent }
     }
 
     /// The budgets of an attempt, an issue and a day.

@@ -3,6 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod approval;
+mod auto_agent;
 mod change;
 mod checklist;
 mod conversation;
@@ -29,6 +30,7 @@ mod trace;
 mod who_works;
 
 pub use approval::{Ask, Impact, Proposed};
+pub use auto_agent::{AUTO_AGENT, AutoIssue, auto_agent};
 pub use change::{
     auto_merge::merges_itself,
     change_text::{ChangeText, is_declined},
@@ -126,7 +128,8 @@ pub use issue::{
     record::{Answer, RECORD_VERSION, Record, Refusal, Trigger},
     record_message::{UnreadableRecord, UnwritableRecord},
     record_parts::{
-        Approval, AskedComment, Attempts, Branch, Failure, Lease, OwnComments, Since, Taught, Work, WorkedBy,
+        Approval, AskedComment, Attempts, AutoChoice, Branch, Failure, Lease, OwnComments, Since, Taught, Work,
+        WorkedBy,
     },
     reply::{JoinedWords, Reply, ReplyEffect, joined_with, reply_of},
     status_rules::StatusRules,
@@ -152,6 +155,7 @@ pub use outcomes::{
     outcome::{IssueOutcome, OutcomeKind},
     step_figures::{AttemptFate, StepFigures},
     sums::{OutcomeGroup, Outcomes, by_group},
+    trial::AgentTrial,
 };
 pub use plans::{
     plan_text::CostLimit,
@@ -170,7 +174,7 @@ pub use profile::{
     ready_profiles,
 };
 pub use project::{ProjectFiles, Proposal, SetUpHosts, host_files, manifests, proposal, proposed_set_up};
-pub use quote::{BILLS_MAX, Bill, Bills, Quote};
+pub use quote::{BILLS_MAX, Bill, Bills, IssueKind, Quote};
 pub use repository::{
     dashboard::{
         Act, ActBox, DASHBOARD_MARK, DASHBOARD_TITLE, DRAW_INTERVAL, DaySpend, Drawn, RefusedTick, body_digest, boxes,

@@ -55,6 +55,25 @@ impl From<BillWire> for Bill {
     }
 }
 
+/// What issues are alike by.
+#[derive(Debug, Clone, Copy)]
+pub struct IssueKind<'a> {
+    /// The profile that works; `None` for an agent without one.
+    pub profile: Option<&'a ProfileName>,
+    /// How much work the router takes it for, from 1 to 10; 0 if it was not asked.
+    pub complexity: u8,
+}
+
+impl IssueKind<'_> {
+    /// Those of this kind: of the same profile and size, and if these are too few for a quote, of the same profile.
+    pub(crate) fn alike<'a, T>(self, all: &'a [T], kind_of: impl Fn(&T) -> IssueKind<'_>) -> Vec<&'a T> {
+        let of_profile = || all.iter().filter(|one| kind_of(one).profile == self.profile);
+        let size = Size::of(self.complexity);
+        let of_size: Vec<&T> = of_profile().filter(|one| Size::of(kind_of(one).complexity) == size).collect();
+        if of_size.len() >= LIKE_MIN { of_size } else { of_profile().collect() }
+    }
+}
+
 /// How much work it is, coarsely.
 #[derive(PartialEq, Eq)]
 enum Size {
@@ -98,10 +117,12 @@ impl Bills {
     /// The quote for an issue of this kind: by issues of the same profile and size, and if these are too few, by those of the same profile.
     /// `None` if too few of them are known.
     pub fn quote(&self, profile: Option<&ProfileName>, complexity: u8) -> Option<Quote> {
-        let of_profile = || self.0.iter().filter(move |bill| bill.profile.as_ref() == profile);
-        let of_size: Vec<&Bill> =
-            of_profile().filter(|bill| Size::of(bill.complexity) == Size::of(complexity)).collect();
-        let like = [of_size, of_profile().collect()].into_iter().find(|like| like.len() >= LIKE_MIN)?;
+        let kind = IssueKind { profile, complexity };
+        let like =
+            kind.alike(&self.0, |bill| IssueKind { profile: bill.profile.as_ref(), complexity: bill.complexity });
+        if like.len() < LIKE_MIN {
+            return None;
+        }
         let mut logarithms: Vec<f64> = like.iter().map(|bill| (bill.usd_micros.max(1) as f64).ln()).collect();
         logarithms.sort_unstable_by(f64::total_cmp);
         let (low, high) = range(&logarithms);

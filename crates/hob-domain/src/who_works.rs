@@ -75,11 +75,19 @@ impl Claims {
 
     /// The agent of the settings that works unless a profile does.
     fn agent(&self) -> &str {
+        self.named_agent().unwrap_or(&self.default_agent)
+    }
+
+    /// Whether anything names an agent of the settings, so that the default one does not work.
+    pub fn name_an_agent(&self) -> bool {
+        self.named_agent().is_some()
+    }
+
+    fn named_agent(&self) -> Option<&str> {
         let of_person = || self.person.as_ref().and_then(|choice| choice.named.agent());
         let of_repository = || self.repository.as_ref().and_then(Named::agent);
         let worked = || self.kept().and_then(Named::agent);
-        let named = self.process.as_deref().or_else(of_person).or_else(worked).or_else(of_repository);
-        named.unwrap_or(&self.default_agent)
+        self.process.as_deref().or_else(of_person).or_else(worked).or_else(of_repository)
     }
 
     /// Who goes on with the work in review. `None` if a person asks for another one.
@@ -232,6 +240,16 @@ impl Choice {
             Err(why) => (Works::Unusable(name.clone(), why), instead(wanted)),
         };
         Self { works, brings, cause, route, missed: None, lost_targets: None, switched_from: None }
+    }
+
+    /// The same by this agent, in place of the default one.
+    #[must_use]
+    pub fn by_agent(self, agent: &str) -> Self {
+        let works = match self.works {
+            Works::Agent(_) => Works::Agent(agent.to_owned()),
+            works @ (Works::Profile(_) | Works::Unusable(..)) => works,
+        };
+        Self { works, ..self }
     }
 
     /// The base agent works, because the profile cannot: `reason` says why. `None` if a person chose the profile, who

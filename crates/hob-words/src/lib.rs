@@ -51,7 +51,7 @@ pub use pull_report::{MovedBase, PullReport, evidence_table, pull_body};
 pub use pull_template::{PullTemplate, TEMPLATE_MAX};
 pub use question::{closed_question_body, question_body, question_mark};
 pub use question_on_pull::{AskedFor, AskedOnPull, question_on_pull};
-pub use report::{STATUS_MARK, likely_cost, reply_body, reply_mark, status_body};
+pub use report::{STATUS_MARK, chosen_by_outcomes, likely_cost, reply_body, reply_mark, status_body};
 pub use report_comment::{report_comment, report_mark, report_of, split_mark};
 pub use review_text::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief, answered_by, answered_events};
 pub use reviewer::{

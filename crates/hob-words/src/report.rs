@@ -158,6 +158,7 @@ fn facts(record: &Record, rules: &StatusRules<'_>) -> String {
     if let Some(profile) = profile(record) {
         facts.push(profile);
     }
+    facts.extend(chosen_by_outcomes(record).map(|chosen| format!("agent {chosen}")));
     let route = record.route.as_ref().filter(|_| record.state != State::Done);
     if let Some(warning) = route.and_then(|route| route.warning.as_ref()) {
         facts.push(format!("**Warning**: {}", inert_line(&clip(warning, 600))));
@@ -197,6 +198,13 @@ fn profile(record: &Record) -> Option<String> {
             format!("profile {name} ({} % sure{why}); `/hob agent NAME` changes it", route.percent)
         }
     })
+}
+
+/// Which agent the outcomes of earlier work chose, and why. `None` if another one worked last.
+pub fn chosen_by_outcomes(record: &Record) -> Option<String> {
+    let auto = record.work.auto.as_ref().filter(|_| record.state != State::Done)?;
+    let is_its = record.work.by.as_ref().is_none_or(|by| by.agent == auto.agent);
+    is_its.then(|| format!("{}, by outcomes: {}", code_span(&auto.agent), inert_line(&clip(&auto.why, 300))))
 }
 
 /// The handled events of the pull request.

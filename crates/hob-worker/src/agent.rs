@@ -3,17 +3,45 @@
 use std::sync::Arc;
 
 use hob_agent::{AgentBackend, AgentError, AgentParts, NarrowedAgent, Registry};
-use hob_config::{AdapterName, RepositorySettings, Settings};
-use hob_domain::{FailureClass, Profile, ProfileSource, Spend};
+use hob_config::{AdapterName, BackendKind, RepositorySettings, Settings};
+use hob_domain::{AUTO_AGENT, FailureClass, Profile, ProfileSource, Spend};
 use tokio::task::JoinError;
 
 use crate::Worker;
 
+/// The agent that is Hob's own.
+const NATIVE: &str = "native";
+
 /// The name of the agent that works: the flag's, otherwise the issue's choice, otherwise the repository's, otherwise
 /// the process's.
-pub(super) fn agent_name<'a>(worker: &'a Worker, of_issue: Option<&'a str>, rules: &'a RepositorySettings) -> &'a str {
-    let chosen = worker.children.named_agent.as_deref().or(of_issue).or(rules.agent.as_deref());
-    chosen.unwrap_or(&worker.settings.agent)
+pub(super) fn agent_name(worker: &Worker, of_issue: Option<&str>, rules: &RepositorySettings) -> String {
+    let of_repository = rules.agent.as_deref().filter(|name| *name != AUTO_AGENT);
+    let chosen = worker.children.named_agent.as_deref().or(of_issue).or(of_repository);
+    chosen.map_or_else(|| default_agent(worker, rules), str::to_owned)
+}
+
+/// The agent that works if nothing names one. Where outcomes choose, it is the one that works before there are any.
+pub(super) fn default_agent(worker: &Worker, rules: &RepositorySettings) -> String {
+    let of_settings = &worker.settings.agent;
+    let first = || agents_for_auto(worker, rules).into_iter().next();
+    let auto = if of_settings == AUTO_AGENT || is_auto(worker, rules) { first() } else { None };
+    auto.unwrap_or_else(|| of_settings.clone())
+}
+
+/// Whether the repository's settings, or where they name no agent those of the process, leave the choice to what came of earlier work.
+pub(super) fn is_auto(worker: &Worker, rules: &RepositorySettings) -> bool {
+    let named =
+        rules.agent.as_deref().filter(|name| is_agent(&agent_names(worker, rules), name) || *name == AUTO_AGENT);
+    worker.children.named_agent.is_none() && named.unwrap_or(&worker.settings.agent) == AUTO_AGENT
+}
+
+/// The agents that outcomes can choose among, the native one first. Recipes are left out: what they do says nothing about an agent.
+pub(super) fn agents_for_auto(worker: &Worker, rules: &RepositorySettings) -> Vec<String> {
+    let Ok(registry) = Registry::new(parts(worker, rules)) else { return Vec::new() };
+    let is_recipe = |name: &str| registry.settings(name).is_ok_and(|agent| agent.backend == BackendKind::Recipe);
+    let mut names: Vec<String> = registry.names().into_iter().filter(|name| !is_recipe(name)).collect();
+    names.sort_by_key(|name| name != NATIVE);
+    names
 }
 
 /// The names of the agents that are set up, in Hob's settings or the repository's.

@@ -6,7 +6,7 @@ use hob_domain::{
     State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
 };
 use hob_forge::{ForgeError, Issue};
-use hob_words::{how_to_answer, likely_cost};
+use hob_words::{chosen_by_outcomes, how_to_answer, likely_cost};
 use serde::Serialize;
 
 use crate::{
@@ -45,6 +45,9 @@ pub struct Explained {
     /// Why a profile that would work on it, or might, cannot be used. Found only for a question about one issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// Which agent the outcomes of earlier work choose, and why. Found only for a question about one issue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// What it will probably cost, and the most that it may. Found only for a question about one issue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
@@ -65,6 +68,7 @@ impl Explained {
             answer: None,
             since: None,
             profile: None,
+            agent: None,
             cost: None,
         }
     }
@@ -184,12 +188,14 @@ pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explaine
     if observed.issue.status != IssueStatus::Open {
         return Ok(Some(explained));
     }
-    let Prospect { warning, quote } = prospect(worker, &observed.issue, observed.record()).await?;
+    let Prospect { warning, quote, auto } = prospect(worker, &observed.issue, observed.record()).await?;
     let mut record = observed.record().cloned().unwrap_or_else(|| first_record(number, worker.forge.now()));
     record.work.quote = quote;
+    record.work.auto = auto.or(record.work.auto);
     let is_hobs = explained.state.is_some() || explained.place.is_some();
     let cost = likely_cost(&record, &worker.settings.budgets()).filter(|_| is_hobs);
-    Ok(Some(Explained { profile: warning, cost, ..explained }))
+    let agent = chosen_by_outcomes(&record).filter(|_| is_hobs);
+    Ok(Some(Explained { profile: warning, agent, cost, ..explained }))
 }
 
 /// Why an issue that Hob never claimed is left alone.

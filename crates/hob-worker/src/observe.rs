@@ -74,6 +74,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
                 continue;
             }
         };
+        worker.memory.trials.note(&entry.record);
         if is_finished(&entry.record) && !open.contains(&number) {
             note_finished(worker, tip, &entry.record);
             continue;
@@ -143,6 +144,7 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
 
 /// Remembers a finished ledger, which no later poll reads again.
 fn note_finished(worker: &Worker, tip: &Tip, record: &Record) {
+    worker.memory.trials.note(record);
     worker.memory.finished.note(tip);
     if let Some(watcher) = &worker.watcher {
         watcher.record(worker.forge.repo(), record);

@@ -383,7 +383,7 @@ async fn repository_rules(
 
 /// Checks that the default agent can be run here.
 async fn agent(worker: &Worker, rules: &RepositorySettings, findings: &mut Findings) -> Result<(), WorkError> {
-    let name = agent_name(worker, None, rules).to_owned();
+    let name = agent_name(worker, None, rules);
     let ready = async {
         let agent = build_agent(worker, rules, name.clone()).await?;
         let costs_count = counts_money(&worker.settings);
@@ -428,7 +428,7 @@ async fn named_profile(
 /// [`WorkError`] of reading the repository's settings.
 pub async fn ask_model(worker: &Worker, base: &BaseBranch) -> Result<Finding, WorkError> {
     let rules = without_profile(worker, &repository_settings(worker, base).await?.unwrap_or_default());
-    let name = agent_name(worker, None, &rules).to_owned();
+    let name = agent_name(worker, None, &rules);
     let asked = async { build_agent(worker, &rules, name.clone()).await?.ask_model().await };
     let (health, says) = match asked.await {
         Ok(Some(model)) => (Health::Ok, format!("`{model}` answers")),

@@ -1,6 +1,6 @@
 //! The agents and profiles chosen for each issue, from the ledgers.
 
-use hob_domain::{IssueNumber, RouteChoice, State};
+use hob_domain::{AutoChoice, IssueNumber, RouteChoice, State};
 
 use crate::{
     WorkError, Worker,
@@ -16,6 +16,8 @@ pub struct Routed {
     pub state: State,
     /// The choice.
     pub choice: RouteChoice,
+    /// The agent that outcomes chose, if the choice was theirs.
+    pub auto: Option<AutoChoice>,
 }
 
 /// The choices in the ledgers of a repository.
@@ -34,8 +36,8 @@ pub struct Routes {
 pub async fn routes(worker: &Worker) -> Result<Routes, WorkError> {
     let Ledgers { records, unreadable } = ledgers(worker).await?;
     let routed = records.into_iter().filter_map(|record| {
-        let (issue, state) = (record.issue, record.state);
-        record.route.map(|choice| Routed { issue, state, choice })
+        let (issue, state, auto) = (record.issue, record.state, record.work.auto);
+        record.route.map(|choice| Routed { issue, state, choice, auto })
     });
     Ok(Routes { routed: routed.collect(), unreadable })
 }

@@ -7,6 +7,7 @@ mod app;
 mod approval;
 mod attacks;
 mod audit;
+mod auto_agent;
 mod auto_merge;
 mod backends;
 mod bad_input;

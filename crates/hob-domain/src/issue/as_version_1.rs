@@ -49,6 +49,7 @@ pub(crate) fn as_version_1(mut record: Map<String, Value>) -> Map<String, Value>
         work.remove("findings");
         // Nor who worked, and for how much.
         work.remove("by");
+        work.remove("auto");
         work.remove("quote");
     }
     let failure = [("text", "last_failure"), ("until", "retry_after"), ("mark", "stalled"), ("outage", "outage")];

@@ -141,6 +141,9 @@ pub struct Work {
     /// Who works on it, or did last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<WorkedBy>,
+    /// The agent that the setting `agent = "auto"` chose. It stays for later attempts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub auto: Option<AutoChoice>,
     /// What it was said to cost before it began. `None` if too few like it were known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quote: Option<Quote>,
@@ -221,6 +224,15 @@ pub struct WorkedBy {
     /// Its first model. `None` if Hob does not choose it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+}
+
+/// The agent that the outcomes of earlier work chose, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AutoChoice {
+    /// The agent of the settings.
+    pub agent: String,
+    /// Why, as the rest of a sentence about it.
+    pub why: String,
 }
 
 /// The branch with the work.

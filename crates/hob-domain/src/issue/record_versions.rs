@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced, IssueNumber, Lesson,
-    Lessons, Nonce, Note, NotifyEvent, Outage, ProofStatus, PullNumber, Quote, RECORD_VERSION, Record, RouteChoice,
-    Sha, Since, Spend, State, Timestamp, WorkerId, acquire, apply,
+    AutoChoice, BaseChoice, ChosenBy, Claimant, CommentId, Finding, FindingSeverity, Generation, Introduced,
+    IssueNumber, Lesson, Lessons, Nonce, Note, NotifyEvent, Outage, ProofStatus, PullNumber, Quote, RECORD_VERSION,
+    Record, RouteChoice, Sha, Since, Spend, State, Timestamp, WorkerId, acquire, apply,
     checklist::tests::checklist,
     issue::{
         as_version_1::as_version_1, blocked::tests::every_reason, lease::tests::record_at, transition::tests::table,
@@ -51,6 +51,7 @@ fn notes() -> Vec<Note> {
         Note::ProofAnswered,
         Note::Introduced(Introduced { pull: PullNumber(9), refused: vec!["no".to_owned()] }),
         Note::Routed(RouteChoice::of_agent(ChosenBy::Label)),
+        Note::AgentChosen(AutoChoice { agent: "a".to_owned(), why: "w".to_owned() }),
         Note::Quoted(Quote { low: 1, high: 2, of: 5 }),
         Note::Reported(CommentId(5)),
         Note::Learned(Lessons::default().and(Lesson::flaky("make test").unwrap())),
@@ -110,7 +111,7 @@ fn of_version_1(record: &Record) -> Record {
     }
     (kept.failure.stopped, kept.comments.asked, kept.work.with_people) = (None, None, None);
     kept.work.findings.clear();
-    (kept.work.by, kept.work.quote) = (None, None);
+    (kept.work.by, kept.work.auto, kept.work.quote) = (None, None, None);
     (kept.pull.opened_at, kept.pull.merged_at) = (None, None);
     (kept.pull.proof, kept.pull.proving, kept.pull.prove) = (None, None, None);
     kept.told.sort_by_key(|event| *event == NotifyEvent::BudgetWarning);

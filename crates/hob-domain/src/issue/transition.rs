@@ -8,8 +8,8 @@
 //! [`apply`] is total and pure: the same record, transition and time give the same result. The model check explores it, not a copy.
 
 use crate::{
-    AskedComment, AskedSignOff, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy, CommentId,
-    DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
+    AskedComment, AskedSignOff, AutoChoice, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
+    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
     NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Quote, Receipt,
     Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha,
     Since, Spend, State, Timestamp, Traces, Trigger, Unblocking, WorkedBy, WorkerId, change::finding::kept,
@@ -261,6 +261,8 @@ pub enum Note {
     Introduced(Introduced),
     /// Which profile works on the issue.
     Routed(RouteChoice),
+    /// Which agent the outcomes of earlier issues speak for.
+    AgentChosen(AutoChoice),
     /// What the work will probably cost.
     Quoted(Quote),
     /// The comment with the investigation's report.
@@ -330,6 +332,7 @@ impl Record {
                 }
                 self.route = Some(route);
             }
+            Note::AgentChosen(choice) => self.work.auto = Some(choice),
             Note::Quoted(quote) => self.work.quote = Some(quote),
             Note::Reported(comment) => self.comments.report = Some(comment),
             Note::Learned(lessons) => self.taught.facts = lessons,

@@ -4,3 +4,4 @@ pub(crate) mod bill;
 pub(crate) mod outcome;
 pub(crate) mod step_figures;
 pub(crate) mod sums;
+pub(crate) mod trial;

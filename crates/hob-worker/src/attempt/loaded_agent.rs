@@ -8,9 +8,9 @@ use std::{sync::Arc, time::Duration};
 use hob_agent::{AgentBackend, AgentError, NarrowedAgent};
 use hob_config::RepositorySettings;
 use hob_domain::{
-    Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOffTarget, IssueNumber,
-    ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Quote, Record, RouterInput, Sha, Unusable, Works,
-    investigation::CaseTemplate, model_question, quote_for, routing_is_off, who_works,
+    AutoChoice, Brings, Catalog, CatalogEntry, Cause, Choice, ChosenBy, Deliverable, FailureClass, HandOffTarget,
+    IssueNumber, ModelAnswer, Note, Profile, ProfileLimits, ProfileName, Quote, Record, RouterInput, Sha, Unusable,
+    Works, investigation::CaseTemplate, model_question, quote_for, routing_is_off, who_works,
 };
 use hob_forge::fresh_nonce;
 use hob_workspace::Remote;
@@ -20,6 +20,7 @@ use crate::{
     WorkError, Worker,
     agent::{agent_name, build_agent, build_narrowed, without_profile},
     attempt::{
+        auto::auto,
         breaker::{note_failed_load, routing_off_until},
         route::{NewestText, ask_small_model, claims},
         switch::switch,
@@ -69,6 +70,8 @@ pub(super) struct Chosen {
     pub(super) loaded: LoadedAgent,
     /// Empty if an agent of the settings is named.
     pub(super) catalog: Catalog,
+    /// The repository's rules; where outcomes chose the agent, they name it.
+    pub(super) rules: RepositorySettings,
 }
 
 /// Chooses who works on the issue, and notes why in the ledger.
@@ -98,7 +101,13 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
     let answer = answer.as_deref().map(|text| ModelAnswer { model, text });
     let choice = who_works(&claims, &record, &catalog, &RouterInput { answer, ..router });
     report_degraded(worker, held.issue.number, &choice);
-    let loaded = carry_out(worker, held, place.rules, &catalog, &choice).await;
+    let auto = auto(worker, place.rules, &record, &claims, &choice).await;
+    let choice = match &auto {
+        Some(auto) => choice.by_agent(&auto.agent),
+        None => choice,
+    };
+    let rules = note_auto(worker, held, &record, place.rules, auto).await;
+    let loaded = carry_out(worker, held, &rules, &catalog, &choice).await;
     let is_met = match &choice.works {
         Works::Agent(_) => true,
         Works::Profile(_) | Works::Unusable(..) => loaded.as_ref().is_ok_and(|loaded| loaded.profile.is_some()),
@@ -125,7 +134,24 @@ pub(super) async fn choose(worker: &Worker, held: &HeldIssue, place: Place<'_>) 
         held.lease.note(Note::Quoted(quote)).await;
     }
     let took = read_in + loaded.took;
-    Ok(Chosen { loaded: LoadedAgent { took, ..loaded }, catalog })
+    Ok(Chosen { loaded: LoadedAgent { took, ..loaded }, catalog, rules })
+}
+
+/// Notes which agent outcomes chose; returns the rules that name it.
+async fn note_auto(
+    worker: &Worker,
+    held: &HeldIssue,
+    before: &Record,
+    rules: &RepositorySettings,
+    auto: Option<AutoChoice>,
+) -> RepositorySettings {
+    let Some(auto) = auto else { return rules.clone() };
+    let rules = RepositorySettings { agent: Some(auto.agent.clone()), ..rules.clone() };
+    if before.work.auto.as_ref() != Some(&auto) {
+        worker.progress(held.issue.number, &format!("outcomes choose the agent `{}`: {}", auto.agent, auto.why));
+        held.lease.note(Note::AgentChosen(auto)).await;
+    }
+    rules
 }
 
 /// What the work will probably cost, by the repository's record as it is known, if none of it was done `before` it was routed.
@@ -185,7 +211,7 @@ pub(super) async fn carry_out(
         Err(not_loaded) => not_loaded,
     };
     METRICS.profiles.load_failed(Some(name.as_str()), fault);
-    let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
+    let base = agent_name(worker, None, &without_profile(worker, rules));
     let Some(instead) = choice.clone().without_profile(&base, &says) else {
         tracing::warn!(issue = issue.0, "who chose the profile is asked: {says}");
         return Err(AgentError::new(FailureClass::NeedsHuman, says).into());
@@ -238,7 +264,7 @@ async fn by_profile(
     let Some((profile, origin)) = catalog.get(name) else {
         return Err(not_usable(worker, rules, catalog, name, &Unusable::Missing).await);
     };
-    let base = agent_name(worker, None, &without_profile(worker, rules)).to_owned();
+    let base = agent_name(worker, None, &without_profile(worker, rules));
     let built = build_narrowed(worker, rules, base, profile.clone(), origin.source).await;
     let built = built.map_err(|error| NotLoaded { fault: LoadFault::Agent, says: error.reason })?;
     let NarrowedAgent { name: agent, agent: backend, limits, notes, approve } = built;

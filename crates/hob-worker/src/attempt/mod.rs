@@ -13,6 +13,7 @@ mod advances;
 mod agent_run;
 #[expect(clippy::module_inception, reason = "the folder's entry point, named by what it does")]
 mod attempt;
+mod auto;
 mod base;
 mod branch;
 mod breaker;

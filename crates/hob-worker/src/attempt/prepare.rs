@@ -68,7 +68,7 @@ pub(super) async fn prepare<'a>(
     Box::pin(choose_by_words(worker, held, &rules, &base_sha, said)).await?;
     let comments: Vec<_> = comments.into_iter().map(|said| (said.author.login, said.body)).collect();
     let place = Place { rules: &rules, remote: &remote, base: &base_sha, investigates };
-    let Chosen { loaded, catalog } = Box::pin(choose(worker, held, place)).await?;
+    let Chosen { loaded, catalog, rules } = Box::pin(choose(worker, held, place)).await?;
     let images = match loaded.agent.sees() {
         true => Box::pin(images(worker, issue, &comments)).await,
         false => Vec::new(),

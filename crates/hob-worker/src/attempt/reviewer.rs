@@ -24,7 +24,7 @@ use tracing::Instrument;
 
 use crate::{
     WorkError, Worker,
-    agent::build_narrowed,
+    agent::{build_narrowed, default_agent},
     attempt::{
         advances::{QUEUE, advances},
         agent_run::{PROGRESS_QUEUE, public_paths, show_progress, write_spend},
@@ -178,7 +178,7 @@ async fn reviewer_of(worker: &Worker, job: &Job<'_>, name: &str) -> Result<Revie
         return Err(fault.map_or(NoReview::NoProfile(name), NoReview::Damaged));
     };
     // The agent that the repository chose for the work is not asked to judge it, too.
-    let base = worker.children.named_agent.clone().unwrap_or_else(|| worker.settings.agent.clone());
+    let base = worker.children.named_agent.clone().unwrap_or_else(|| default_agent(worker, &job.rules));
     let narrowed = build_narrowed(worker, &job.rules, base, profile.clone(), origin.source).await?;
     Ok(Reviewer { profile: profile.clone(), narrowed })
 }

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
-    Catalog, ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Quote, Record, RoutedText, RouterInput,
-    State, Timestamp, first_record, profile_warning, quote_for, who_works,
+    AUTO_AGENT, AutoChoice, Catalog, ChosenBy, Claims, Named, Note, PersonalChoice, QUESTION_SYSTEM, Quote, Record,
+    RoutedText, RouterInput, State, Timestamp, first_record, profile_warning, quote_for, who_works,
 };
 use hob_forge::Issue;
 use hob_text::rendered;
 
 use crate::{
     WorkError, Worker,
-    agent::{agent_names, ask_model, is_agent},
+    agent::{agent_names, ask_model, default_agent, is_agent},
+    attempt::auto::auto,
     authorize::{AgentChoice, chosen_agent},
     held_issue::HeldIssue,
     metrics::{Degraded, METRICS},
@@ -53,8 +54,8 @@ pub(super) async fn claims(
         worked: record.and_then(|record| worked(record, &agents)),
         process: worker.children.named_agent.clone(),
         person: chosen.map(|name| PersonalChoice { named: named(name), by }),
-        repository: rules.agent.clone().map(named),
-        default_agent: worker.settings.agent.clone(),
+        repository: rules.agent.clone().filter(|name| name != AUTO_AGENT).map(named),
+        default_agent: default_agent(worker, rules),
         investigates,
     })
 }
@@ -107,6 +108,8 @@ pub(crate) struct Prospect {
     pub(crate) warning: Option<String>,
     /// What it will probably cost.
     pub(crate) quote: Option<Quote>,
+    /// The agent that outcomes speak for, if the choice is theirs.
+    pub(crate) auto: Option<AutoChoice>,
 }
 
 /// Looks at who would work on the issue now. It only reads, and asks no model.
@@ -131,16 +134,17 @@ pub(crate) async fn prospect(worker: &Worker, issue: &Issue, record: Option<&Rec
     } else {
         (Catalog::default(), None)
     };
+    let known = record.cloned().unwrap_or_else(|| first_record(issue.number, worker.forge.now()));
+    let choice = who_works(&claims, &known, &catalog, &router);
+    let auto = auto(worker, &rules, &known, &claims, &choice).await;
     let quote = match record {
         Some(record) => record.work.quote,
         None => {
-            let new = first_record(issue.number, worker.forge.now());
-            let route = who_works(&claims, &new, &catalog, &router).route;
-            let known = worker.forge.repository_ledger().known();
-            known.and_then(|known| quote_for(&Record { route, ..new }, &known.bills))
+            let bills = worker.forge.repository_ledger().known().map(|known| known.bills);
+            bills.and_then(|bills| quote_for(&Record { route: choice.route, ..known }, &bills))
         }
     };
-    Ok(Prospect { warning, quote })
+    Ok(Prospect { warning, quote, auto })
 }
 
 /// The answer of the model `routing.model`, at the issue's cost. `None` if it did not answer in time, so that the rules

@@ -13,6 +13,7 @@ mod linked;
 mod looked_at;
 mod races;
 mod read_file;
+mod trials;
 mod trouble;
 mod worker_memory;
 

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use crate::memory::{
     base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls, handed_out::HandedOut,
     labelled_by_hand::LabelledByHand, last_page::LastPage, linked::Linked, looked_at::LookedAt, races::Races,
-    read_file::ReadFile, trouble::Trouble,
+    read_file::ReadFile, trials::Trials, trouble::Trouble,
 };
 
 /// When a worker checks what it needs.
@@ -42,5 +42,6 @@ pub(crate) struct WorkerMemory {
     pub(crate) looked_at: LookedAt,
     pub(crate) races: Races,
     pub(crate) read_file: ReadFile,
+    pub(crate) trials: Trials,
     pub(crate) trouble: Trouble,
 }
