@@ -68,3 +68,20 @@ async fn a_commit_by_its_id_says_what_the_rest_api_says_of_it() {
     });
     assert_eq!(answer["data"]["repository"], json!({"a": wanted, "b": null}), "{answer}");
 }
+
+#[tokio::test]
+async fn a_commit_shows_a_file_and_says_that_there_is_none() {
+    let fixture = Fixture::start().await;
+    let query = "query($path: String!) { repository(owner: \"ada\", name: \"site\") { defaultBranchRef { name target {
+        ... on Commit { file(path: $path) { mode type object { ... on Blob { text isBinary isTruncated } } } } } } } }";
+    let file = async |path: &str| {
+        let answer = fixture.ask_with("tr", query, json!({"path": path})).await;
+        (answer["data"]["repository"]["defaultBranchRef"]["target"]["file"].clone(), answer["errors"][0].clone())
+    };
+    let text = json!({"text": "# Site\n", "isBinary": false, "isTruncated": false});
+    assert_eq!(file("README.md").await, (json!({"mode": 0o100_644, "type": "blob", "object": text}), Value::Null));
+    let (nothing, problem) = file(".github/none").await;
+    assert_eq!((nothing, &problem["type"]), (Value::Null, &json!("NOT_FOUND")));
+    assert_eq!(problem["message"], "Could not resolve file for path '.github/none'.");
+    assert_eq!(problem["path"], json!(["repository", "defaultBranchRef", "target", "file"]));
+}

@@ -38,6 +38,7 @@ fn selection(types: &Types, of: &str, seen: &mut BTreeSet<String>) -> String {
                 }
                 "qualifiedName" => args.push("qualifiedName: \"main\"".to_owned()),
                 "name" => args.push(format!("name: \"{}\"", if name == "label" { "code" } else { "site" })),
+                "path" => args.push("path: \"README.md\"".to_owned()),
                 "login" => args.push("login: \"ada\"".to_owned()),
                 _ => {}
             }

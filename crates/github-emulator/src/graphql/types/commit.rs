@@ -13,6 +13,7 @@ use super::{
     },
     account::user,
     check::{rollup, suites_of},
+    file::{entry, tree},
 };
 
 pub(super) const DESCRIPTION: &str = r"
@@ -25,6 +26,7 @@ type Commit implements GitObject & Node & UniformResourceLocatable {
     checkSuites: CheckSuiteConnection
     committedDate: DateTime!
     committer: GitActor
+    file(path: String!): TreeEntry
     id: ID!
     message: String!
     messageBody: String!
@@ -37,7 +39,6 @@ type Commit implements GitObject & Node & UniformResourceLocatable {
     tree: Tree!
     url: URI!
 }
-type Tree implements GitObject { abbreviatedOid: String! id: ID! oid: GitObjectID! repository: Repository! }
 type GitActor { avatarUrl(size: Int): URI! date: GitTimestamp email: String name: String user: User }
 type Ref { branchProtectionRule: BranchProtectionRule name: String! prefix: String! repository: Repository! target: GitObject }
 type BranchProtectionRule { requiresStrictStatusChecks: Boolean! }
@@ -144,22 +145,6 @@ pub(super) fn reference<'s>(at: &At<'s>, repo: &'s Repository, name: &str) -> Ou
     )
 }
 
-impl<'s> CommitNode<'s> {
-    /// Its tree, without the entries.
-    fn shown_tree(&self) -> Out<'s> {
-        let sha = self.tree.to_string();
-        made(
-            "Tree",
-            [
-                ("abbreviatedOid", Out::leaf(&sha[..7])),
-                ("id", Out::leaf(node_id("Tree", &sha))),
-                ("oid", Out::leaf(sha.as_str())),
-                ("repository", Out::Node(node_id("Repository", self.repo.id))),
-            ],
-        )
-    }
-}
-
 impl<'s> Object<'s> for CommitNode<'s> {
     fn kind(&self) -> &str {
         "Commit"
@@ -177,6 +162,7 @@ impl<'s> Object<'s> for CommitNode<'s> {
             "checkSuites" => suites_of(at, args, repo, &sha),
             "committedDate" => Out::leaf(self.committer.utc()),
             "committer" => self.committer.shown(at),
+            "file" => return entry(at, repo, self.tree, args.needed("path")),
             "id" => Out::leaf(node_id("Commit", &sha)),
             "message" => Out::leaf(self.message.as_str()),
             "messageBody" => Out::leaf(body.trim()),
@@ -189,7 +175,7 @@ impl<'s> Object<'s> for CommitNode<'s> {
             }
             "repository" => Out::Node(node_id("Repository", repo.id)),
             "resourcePath" => Out::leaf(format!("/{}{below}", repo.name)),
-            "tree" => self.shown_tree(),
+            "tree" => tree(repo, self.tree),
             "statusCheckRollup" => rollup(at, repo, &sha),
             "url" => Out::leaf(at.page(repo, &below)),
             _ => return unresolved("Commit", name),

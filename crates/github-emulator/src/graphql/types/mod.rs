@@ -7,6 +7,7 @@ mod comment;
 mod commit;
 mod common;
 mod conversation;
+mod file;
 mod find;
 mod issue;
 mod label;

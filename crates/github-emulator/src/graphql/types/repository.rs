@@ -14,6 +14,7 @@ use super::{
     },
     account::{people, user},
     commit::{commit, reference},
+    file::{blob, tree},
     issue::{IssueNode, issues},
     label::{labels, object as label},
     pull::{PullNode, pulls},
@@ -121,7 +122,9 @@ impl<'s> RepositoryNode<'s> {
         match found.map(|object| (object.kind(), object.id())) {
             None => Ok(Out::Null),
             Some((Some(git2::ObjectType::Commit), oid)) => commit(at, self.0, oid),
-            // The schema has no trees, blobs and tags, and a made-up `null` would be wrong.
+            Some((Some(git2::ObjectType::Tree), oid)) => Ok(tree(self.0, oid)),
+            Some((Some(git2::ObjectType::Blob), oid)) => blob(at, self.0, oid),
+            // The schema has no tags, and a made-up `null` would be wrong.
             Some((kind, _)) => {
                 let kind = kind.map_or("object", |kind| kind.str());
                 Err(Problem::new("NOT_IMPLEMENTED", format!("the embedded forge's GraphQL has no {kind}")))

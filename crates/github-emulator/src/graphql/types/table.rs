@@ -1,8 +1,8 @@
 //! The descriptions of all types.
 
 use super::{
-    account, check, comment, commit, common, conversation, issue, label, linked, pull, query, reaction, repository,
-    review, search, suite, template, text, thread, timeline,
+    account, check, comment, commit, common, conversation, file, issue, label, linked, pull, query, reaction,
+    repository, review, search, suite, template, text, thread, timeline,
 };
 
 /// Each type's description, in GraphQL's schema language.
@@ -13,6 +13,7 @@ pub(in super::super) const DESCRIPTIONS: &[&str] = &[
     commit::DESCRIPTION,
     common::DESCRIPTION,
     conversation::DESCRIPTION,
+    file::DESCRIPTION,
     issue::DESCRIPTION,
     label::DESCRIPTION,
     linked::DESCRIPTION,
