@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use hob_domain::IssueNumber;
 use hob_forge::Access;
 use hob_text::{count, terminal};
+use hob_words::age;
 use hob_worker::{Explained, Preflight, Worker, WorkerPool};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -17,7 +18,7 @@ use crate::cli::{
     layout::{Size, shortened, size_of},
     output::{self, BAD, BOLD, DIM, Unwritable, sentence, styled},
     setup::{Listen, Setup},
-    status::{Seen, age_of, cost, look, state},
+    status::{Seen, cost, look, state},
 };
 
 /// Shows the terminal's other screen without a cursor.
@@ -120,7 +121,7 @@ async fn shown(pool: &WorkerPool, workers: &[Worker], args: &StatusArgs) -> Scre
 /// An issue in one line: number, state, since when, cost, title, next step.
 fn line(seen: &Seen, issue: &Explained) -> String {
     let record = seen.unfinished.iter().map(|(_, record)| record).find(|record| record.issue == issue.issue);
-    let since = issue.since.map(|since| age_of(seen.now - since)).unwrap_or_default();
+    let since = issue.since.map(|since| age(seen.now - since)).unwrap_or_default();
     let spent = record.and_then(|record| cost(record.spend)).unwrap_or_default();
     let IssueNumber(number) = issue.issue;
     let columns = format!("#{number:<7} {:<12} {since:>7} {spent:>11}", state(issue));

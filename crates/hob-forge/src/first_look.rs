@@ -26,7 +26,7 @@ pub struct FirstLook {
     pub details: RepositoryDetails,
     /// The branch that work starts from.
     pub base: BaseBranch,
-    /// The text of the file. `None` if there is no such file.
+    /// The text of the file. `None` if the commit has none.
     pub file: Option<String>,
 }
 
