@@ -27,6 +27,11 @@ case "$brief" in
   *'Both of them'*) echo both > both.txt; echo '{"outcome":"done","summary":"Wrote both."}';;
   *) printf '%s' '{"outcome":"question","question":"Which format? ${MARKUP.replaceAll('"', '\\"').replaceAll("'", "")}"}';;
   esac;;
+*'Which zone'*) echo '{"outcome":"question","question":"Should the times of the export be in UTC, or in the zone of who reads them?","usd":0.31}';;
+*'as PDF'*) echo '{"checklist":[{"step":"Read the exporter","state":"done"},{"step":"Add a test","state":"doing"}]}'
+  while [ ! -e "$1" ]; do sleep 0.1; done; echo '{"outcome":"done","summary":"x"}';;
+*'Mend '*) echo mended > "part-$HOB_ISSUE.txt"; printf 'test -e part-%s.txt\n' "$HOB_ISSUE" > "tests/$HOB_ISSUE.sh"
+  printf '{"outcome":"done","summary":"Mended.","usd":%s}' "$(awk "BEGIN { print 0.4 + ($HOB_ISSUE * 37 % 11) / 10 }")";;
 *'Take long'*) while [ ! -e "$1" ]; do sleep 0.1; done; echo long > long.txt; echo '{"outcome":"done","summary":"Took long."}';;
 *) echo "$HOB_ISSUE" > "done-$HOB_ISSUE.txt"; echo '{"outcome":"done","summary":"Wrote a file.","usd":0.42}';;
 esac
@@ -90,10 +95,12 @@ class Stage {
     return answer.json();
   }
 
-  async repository(name) {
+  async repository(name, check = "true", files = {}) {
     await this.call("POST", "/user/repos", { name, auto_init: true });
-    const content = Buffer.from('checks = ["true"]\n').toString("base64");
-    await this.call("PUT", `/repos/ann/${name}/contents/.github/hob.toml`, { message: "Add a check", content });
+    for (const [path, text] of Object.entries({ ...files, ".github/hob.toml": `checks = ["${check}"]\n` })) {
+      const content = Buffer.from(text).toString("base64");
+      await this.call("PUT", `/repos/ann/${name}/contents/${path}`, { message: `Add ${path}`, content });
+    }
     await this.call("POST", `/repos/ann/${name}/labels`, { name: "code", color: "5319e7" });
   }
 
@@ -285,6 +292,30 @@ async function many(browser, binary, stage) {
   await tab.context().close();
 }
 
+/** A repository as it may look after some weeks, for pictures that others see. */
+async function shop(browser, binary, stage, pictures) {
+  await stage.repository("shop", "sh tests/run.sh", { "tests/run.sh": 'for one in tests/[0-9]*.sh; do [ ! -e "$one" ] || sh "$one" || exit 1; done\n' });
+  const page = await stage.run(binary, "shop");
+  const state = async (issue) => (await asks(page, `/issues/ann/shop/${issue}`)).state;
+  const parts = ["the rounding of half a cent", "sums of orders without lines", "the search for umlauts", "dates before 1970", "the cart after a timeout",
+    "discounts on gift cards", "the address on invoices", "links in the newsletter", "stock that falls below zero"];
+  const pulls = [];
+  for (const part of parts) {
+    const issue = await stage.asks("shop", `Mend ${part}`);
+    await until(`${part} is in review`, async () => (await state(issue)) === "in-review");
+    pulls.push((await asks(page, `/issues/ann/shop/${issue}`)).pull_request);
+  }
+  for (const pull of pulls.slice(0, -2)) await stage.call("PUT", `/repos/ann/shop/pulls/${pull}/merge`, {});
+  await until("the merges are seen", async () => (await asks(page, "/outcomes")).total.merged === pulls.length - 2);
+  const asked = await stage.asks("shop", "Which zone has the export?");
+  await until("it asks", async () => (await state(asked)) === "blocked");
+  rmSync(stage.gate, { force: true });
+  const long = await stage.asks("shop", "Offer invoices as PDF");
+  await until("it works", async () => (await asks(page, `/issues/ann/shop/${long}`)).lines?.some(({ text }) => text.includes("starting agent")));
+  await looks(browser, page, views("ann/shop", asked).map(([name, path]) => [`shop-${name}`, path]), pictures);
+  writeFileSync(stage.gate, "");
+}
+
 async function main() {
   const [binary, ...more] = process.argv.slice(2);
   if (!binary) throw new Error("usage: node run.mjs PATH-TO-HOB [--pictures FOLDER]");
@@ -314,6 +345,7 @@ async function main() {
     await tab.context().close();
     await looks(browser, page, views("ann/site", other).map(([name, path]) => [`${name}-later`, path]), pictures);
     await many(browser, hob, stage);
+    if (pictures) await shop(browser, hob, stage, pictures);
   } finally {
     await browser.close();
     await stage.end();

@@ -2,7 +2,7 @@
 //! nothing to do asks hardly more.
 //!
 //! # Caveats
-//! It is never answered with 304: a process that stays reads the tip over the REST API from then on. Whatever the query does not tell
+//! It is never answered with 304: a process that stays reads the tip over the REST API from then on. All that the query does not tell
 //! plainly is left to the REST API, whose answers say what is wrong: [`first_look`] then is `None`.
 
 use hob_domain::Sha;
