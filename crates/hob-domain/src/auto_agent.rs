@@ -120,9 +120,11 @@ mod tests {
         WorkedBy { agent: agent.to_owned(), model: None }
     }
 
-    /// Of each: the agent, how many of its issues were merged, of how many, and dollars for each issue.
-    fn trials(of: &[(&str, usize, usize, u64)]) -> Vec<AgentTrial> {
-        let of_agent = |(agent, merged, issues, usd): &(&str, usize, usize, u64)| {
+    /// An agent, how many of its issues were merged, of how many, and dollars for each issue.
+    type Known = (&'static str, usize, usize, u64);
+
+    fn trials(of: &[Known]) -> Vec<AgentTrial> {
+        let of_agent = |(agent, merged, issues, usd): &Known| {
             let one = |n| AgentTrial {
                 issue: IssueNumber(1),
                 by: by(agent),
@@ -158,7 +160,7 @@ mod tests {
     #[test]
     fn the_cheapest_for_a_merge_works_and_others_are_tried_in_bounds() {
         let agents = ["native", "claude", "codex"].map(by);
-        let rows: [(&str, &[(&str, usize, usize, u64)]); 9] = [
+        let rows: [(&str, &[Known]); 9] = [
             ("nothing known", &[]),
             ("one merged, the others new", &[("native", 1, 2, 1)]),
             ("cheaper each, dearer for a merge", &[("native", 1, 6, 1), ("claude", 4, 4, 2)]),

@@ -66,7 +66,7 @@ pub struct IssueKind<'a> {
 
 impl IssueKind<'_> {
     /// Those of this kind: of the same profile and size, and if these are too few for a quote, of the same profile.
-    pub(crate) fn alike<'a, T>(self, all: &'a [T], kind_of: impl Fn(&T) -> IssueKind<'_>) -> Vec<&'a T> {
+    pub(crate) fn alike<T>(self, all: &[T], kind_of: impl Fn(&T) -> IssueKind<'_>) -> Vec<&T> {
         let of_profile = || all.iter().filter(|one| kind_of(one).profile == self.profile);
         let size = Size::of(self.complexity);
         let of_size: Vec<&T> = of_profile().filter(|one| Size::of(kind_of(one).complexity) == size).collect();
