@@ -17,6 +17,8 @@ use axum::{
 use crate::shared::Shared;
 
 pub use self::outcomes::{GroupedOutcomes, grouped};
+#[cfg(test)]
+pub(crate) use self::state::{RateView, UnreadableView};
 pub(crate) use self::{
     deed::Deed,
     deeds::{Done, Refused, Words, carry_out, carry_out_everywhere},

@@ -100,6 +100,12 @@ impl Known {
         self.repositories().values().filter_map(Repository::now).max()
     }
 
+    /// Sets what a poll would find.
+    #[cfg(test)]
+    pub(crate) fn set(&self, repo: &RepoName, set: impl FnOnce(&mut Repository)) {
+        self.change(repo, set);
+    }
+
     fn change(&self, repo: &RepoName, change: impl FnOnce(&mut Repository)) {
         change(self.repositories.write().entry(repo.clone()).or_default());
         self.changes.send_modify(|change| *change += 1);

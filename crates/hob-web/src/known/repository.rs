@@ -59,7 +59,7 @@ impl Repository {
     }
 
     pub(super) fn nothing_new(&mut self) {
-        (self.polled_at, self.failed) = (self.now().or(self.polled_at), None);
+        (self.polled_at, self.failed) = (self.now(), None);
     }
 
     pub(super) fn record(&mut self, record: &Record) {
@@ -78,7 +78,7 @@ impl Repository {
 
     /// The time by the forge's clock.
     pub(crate) fn now(&self) -> Option<Timestamp> {
-        self.worker.as_ref().map(|worker| worker.forge().now())
+        self.worker.as_ref().map(|worker| worker.forge().now()).or(self.polled_at)
     }
 
     fn note(&mut self, record: &Record) {

@@ -5,13 +5,15 @@ use axum::{
     response::Response,
 };
 use chrono::TimeDelta;
-use hob_domain::Timestamp;
+use hob_domain::{BlockCode, RepoName, Timestamp};
+use hob_text::{count, terminal};
 use hob_words::age;
 use minijinja::{Value, context};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     api::{Filter, RepositoryView, StateView, issues, state},
+    known::Repository,
     page::{
         rows::encoded,
         templates::{View, render},
@@ -28,6 +30,10 @@ const BLOCKED_AGE: TimeDelta = TimeDelta::days(2);
 const LEASE_AGE: TimeDelta = TimeDelta::minutes(30);
 /// Bytes of the disk that should be free.
 const DISK_MIN: u64 = 2 << 30;
+/// Issues on which an agent has failed, from which that is no matter of one issue.
+const AGENT_FAILURES: usize = 3;
+/// Checks that fail at times, of one repository.
+const FLAKES_MAX: usize = 3;
 /// Warnings of one kind.
 const WARNINGS_MAX: usize = 20;
 
@@ -55,7 +61,8 @@ pub(super) struct Wanted {
 pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wanted>) -> Response {
     let process = state(&shared);
     let now = process.now;
-    let mut warnings = of_process(&shared, &process);
+    let free = shared.known.facts.free_bytes();
+    let mut warnings = of_process(&process, free);
     warnings.extend(process.repositories.iter().flat_map(|known| of_repository(known, now)));
     warnings.extend(of_issues(&shared));
     let after = wanted.after.unwrap_or_default();
@@ -78,7 +85,7 @@ pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wante
             context! { resource => &*rate.resource, limit => rate.limit, remaining => rate.remaining, resets }
         })
         .collect();
-    let free = shared.known.facts.free_bytes().map(|bytes| bytes >> 30);
+    let free = free.map(|bytes| bytes >> 30);
     let shown = context! {
         warnings => Value::from(minijinja::value::Serde(&warnings)),
         repositories,
@@ -93,7 +100,7 @@ pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wante
     render(&shared, View::Health, "health.html", "Health", shown)
 }
 
-fn of_process(shared: &Shared, process: &StateView) -> Vec<Warning> {
+fn of_process(process: &StateView, free: Option<u64>) -> Vec<Warning> {
     let warning =
         |what: String, fix: &str| Warning { repo: String::new(), what, fix: fix.to_owned(), address: String::new() };
     let mut warnings = Vec::new();
@@ -105,7 +112,7 @@ fn of_process(shared: &Shared, process: &StateView) -> Vec<Warning> {
             "Hob waits by itself. If it happens often, poll less (`poll.interval`), or give Hob an App of its own.",
         ));
     }
-    if let Some(free) = shared.known.facts.free_bytes().filter(|free| *free < DISK_MIN) {
+    if let Some(free) = free.filter(|free| *free < DISK_MIN) {
         warnings.push(warning(
             format!("{} MiB are free where Hob keeps its mirrors and checkouts", free >> 20),
             "Free some space, or set `state.disk`, which bounds what Hob keeps.",
@@ -190,6 +197,7 @@ fn of_issues(shared: &Shared) -> Vec<Warning> {
     }
     let all = shared.known.repositories();
     for (repo, known) in all.iter() {
+        warnings.extend(of_agents(repo, known));
         for (issue, known) in &known.issues {
             let Some(record) = known.record.as_ref().filter(|record| record.lease.is_some()) else { continue };
             if now - record.renewed_at > LEASE_AGE {
@@ -205,4 +213,186 @@ fn of_issues(shared: &Shared) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// Agents that fail wherever they work, and checks that fail on unchanged code.
+fn of_agents(repo: &RepoName, known: &Repository) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let failed = known.issues.values().filter_map(|issue| issue.record.as_ref()?.blocked.as_ref()).filter(|blocked| {
+        matches!(blocked.reason, BlockCode::AgentFailed | BlockCode::AttemptsFailed | BlockCode::AttemptsUsedUp)
+    });
+    let failed = failed.count();
+    if failed >= AGENT_FAILURES {
+        warnings.push(Warning {
+            repo: repo.to_string(),
+            what: format!("{} are blocked because the agent failed on them", count(failed, "issue")),
+            fix: "If they have one reason, mend that and try them again; `hob doctor` looks at the agents and models."
+                .to_owned(),
+            address: format!("/?needs=trouble&repo={}", encoded(&repo.to_string())),
+        });
+    }
+    let flakes = known.record.iter().flat_map(|record| record.flakes.iter());
+    for flake in flakes.take(FLAKES_MAX) {
+        warnings.push(Warning {
+            repo: repo.to_string(),
+            what: format!("the check `{}` failed in {} on unchanged code", terminal(&flake.name.check), flake.rate),
+            fix: "Its failures count less for that. `hob flakes` lists all; open an issue that has it repaired."
+                .to_owned(),
+            address: String::new(),
+        });
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hob_domain::{
+        BaseRates, BlockReason, Claimant, FlakeName, Flakes, IssueNumber, Rate, Record, RepositoryRecord,
+        State as IssueState, Transition, acquire, apply, first_record,
+    };
+    use hob_worker::{Watcher, news_channel};
+
+    use super::*;
+    use crate::{
+        access::Access,
+        api::{RateView, UnreadableView},
+        known::{Facts, Known},
+    };
+
+    const BEGAN: i64 = 1_800_000_000;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_timestamp(BEGAN, 0).unwrap() + TimeDelta::minutes(minutes)
+    }
+
+    fn repository() -> RepositoryView {
+        RepositoryView {
+            repo: "acme/site".to_owned(),
+            polled_at: Some(at(0)),
+            failed: None,
+            trouble: Vec::new(),
+            unreadable: Vec::new(),
+            paused_by: None,
+            paused_why: None,
+            services_down: Vec::new(),
+            usd_today: 1.0,
+            usd_day_max: Some(50.0),
+            issues: Vec::new(),
+        }
+    }
+
+    fn process() -> StateView {
+        StateView {
+            version: "1",
+            now: Some(at(0)),
+            jobs: 1,
+            running: 0,
+            sandbox: Some("box".to_owned()),
+            rates: vec![RateView { resource: "core".to_owned(), limit: 5_000, remaining: 4_000, reset: at(60) }],
+            repositories: Vec::new(),
+        }
+    }
+
+    fn says(warnings: &[Warning]) -> Vec<&str> {
+        warnings.iter().map(|warning| warning.what.as_str()).collect()
+    }
+
+    #[test]
+    fn what_is_well_is_no_warning() {
+        assert!(of_process(&process(), Some(100 << 30)).is_empty());
+        assert!(of_repository(&repository(), Some(at(5))).is_empty());
+    }
+
+    /// The troubles of a process and of a repository that an operator has to see at once.
+    #[test]
+    fn each_trouble_is_told_with_its_fix() {
+        let quota = StateView {
+            rates: vec![RateView { resource: "core".to_owned(), limit: 5_000, remaining: 12, reset: at(60) }],
+            ..process()
+        };
+        let open = StateView { sandbox: Some("none".to_owned()), ..process() };
+        for (what, found) in [
+            ("12 of 5000 calls of the quota `core` are left", of_process(&quota, None)),
+            ("agents and checks run without a sandbox", of_process(&open, None)),
+            ("512 MiB are free", of_process(&process(), Some(512 << 20))),
+        ] {
+            assert!(found.len() == 1 && found[0].what.starts_with(what) && !found[0].fix.is_empty(), "{found:?}");
+        }
+        let unreadable = UnreadableView { issue: 9, title: String::new(), why: "a newer Hob's".to_owned() };
+        for (what, known, now) in [
+            (
+                "the last poll failed (the last good one was 7 min ago): the token is rejected",
+                RepositoryView { failed: Some("the token is rejected".to_owned()), ..repository() },
+                at(7),
+            ),
+            ("it was not polled for long", repository(), at(41)),
+            (
+                "`.github/hob.toml` cannot be used: line 3",
+                RepositoryView {
+                    trouble: vec!["`.github/hob.toml` cannot be used: line 3".to_owned()],
+                    ..repository()
+                },
+                at(0),
+            ),
+            (
+                "ann paused all work: lunch",
+                RepositoryView {
+                    paused_by: Some("ann".to_owned()),
+                    paused_why: Some("lunch".to_owned()),
+                    ..repository()
+                },
+                at(0),
+            ),
+            (
+                "attempts fail because of the service OpenAI",
+                RepositoryView { services_down: vec!["OpenAI".to_owned()], ..repository() },
+                at(0),
+            ),
+            ("$45.00 of the day's $50.00 are spent", RepositoryView { usd_today: 45.0, ..repository() }, at(0)),
+            (
+                "issue 9 is left alone: a newer Hob's",
+                RepositoryView { unreadable: vec![unreadable], ..repository() },
+                at(0),
+            ),
+        ] {
+            let found = of_repository(&known, Some(now));
+            assert!(found.len() == 1 && found[0].what == what && !found[0].fix.is_empty(), "{what}: {found:?}");
+        }
+    }
+
+    /// Those of single issues, of agents and of checks.
+    #[test]
+    fn what_waits_too_long_and_what_fails_everywhere_is_told() {
+        let known = Arc::new(Known::new(Facts { jobs: 1, state_dir: "/".into() }));
+        let repo: RepoName = "acme/site".parse().unwrap();
+        let working = |issue| Record { state: IssueState::InProgress, ..first_record(IssueNumber(issue), at(0)) };
+        let blocked = |issue, reason| apply(&working(issue), Transition::Block(reason), at(0)).unwrap().0;
+        let question = |issue| blocked(issue, BlockReason::Question { question: "?".to_owned() });
+        let failed = |issue| blocked(issue, BlockReason::AgentFailed { failure: "no model".to_owned() });
+        known.record(&repo, &question(1));
+        let lease = std::time::Duration::from_secs(300);
+        let claimant = Claimant { worker: "w".into(), nonce: "n".into(), duration: lease, skew: lease, bill: None };
+        known.record(&repo, &acquire(None, IssueNumber(2), &claimant, at(0)).unwrap());
+        (3..=5).for_each(|issue| known.record(&repo, &failed(issue)));
+        let rates: BaseRates =
+            [(FlakeName { check: "make test".to_owned(), test: None }, Rate { failed: 2, runs: 7 })].into();
+        let record = RepositoryRecord::next(None, "n".into(), at(0));
+        let record = RepositoryRecord { flakes: Flakes::default().after(&rates, at(0)).unwrap(), ..record };
+        known.set(&repo, |known| (known.polled_at, known.record) = (Some(at(20)), Some(record.clone())));
+        let shared = Shared { known, access: Arc::new(Access::ThisMachine), webhooks: None, news: news_channel().0 };
+        assert_eq!(
+            says(&of_issues(&shared)),
+            [
+                "3 issues are blocked because the agent failed on them",
+                "the check `make test` failed in 2 of 7 runs on unchanged code"
+            ]
+        );
+        shared.known.set(&repo, |known| known.polled_at = Some(at(3 * 24 * 60)));
+        let later = of_issues(&shared);
+        let later = says(&later);
+        assert!(later.contains(&"issue 1 has waited for an answer for 3 d"), "{later:?}");
+        assert!(later.contains(&"the lease of issue 2 was not renewed for 3 d"), "{later:?}");
+    }
 }
