@@ -22,7 +22,7 @@ struct Run {
     name: &'static str,
     of: &'static str,
     tree: Told,
-    /// The word of its class. The new tests are to fail on the old code, so that run has none.
+    /// The word of its class. The new tests are to fail on the old code, so that run is neutral.
     class: &'static str,
     end: &'static str,
     checks: Vec<Check>,
@@ -80,13 +80,13 @@ impl Run {
         let (class, end) = match &run.end {
             RunEnd::Made(made) => match made.result {
                 Some(RunResult::Passed) => ("passed", "passed"),
-                Some(RunResult::Failed) if name == "needed" => ("none", "failed"),
+                Some(RunResult::Failed) if name == "needed" => ("neutral", "failed"),
                 Some(RunResult::Failed) => ("failed", "failed"),
-                None => ("none", "there was no check to run"),
+                None => ("neutral", "there was no check to run"),
             },
-            RunEnd::SameAsBase => ("none", "its tree is the base's"),
-            RunEnd::SameAsHead => ("none", "its tree is the head's"),
-            RunEnd::NotMade(why) => ("none", not_made(why)),
+            RunEnd::SameAsBase => ("neutral", "its tree is the base's"),
+            RunEnd::SameAsHead => ("neutral", "its tree is the head's"),
+            RunEnd::NotMade(why) => ("neutral", not_made(why)),
         };
         let made = match &run.end {
             RunEnd::Made(made) => Some(made),

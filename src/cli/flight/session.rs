@@ -195,6 +195,9 @@ impl<'a> Steps<'a> {
 
     /// A call's arguments, each as a text; the old and the new text of an edit as what is removed and added.
     fn arguments(&self, blocks: &mut Vec<Block>, prefix: &str, fields: &serde_json::Map<String, Value>) {
+        let mut fields: Vec<_> = fields.iter().collect();
+        // What was there comes before what is there now, and further pieces come last.
+        fields.sort_by_key(|(name, value)| (value.is_array(), matches!(name.as_str(), "new" | "text")));
         for (name, value) in fields {
             let (full, kind) = match name.as_str() {
                 "old" => (format!("{prefix}{name}"), "removed"),

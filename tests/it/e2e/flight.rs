@@ -127,6 +127,7 @@ async fn a_record_has_the_whole_life_and_no_markup_but_its_own() {
     ] {
         assert!(html.contains(shown), "{shown}\n{html}");
     }
+    assert!(html.find("<h5>old</h5>").unwrap() < html.find("<h5>new</h5>").unwrap());
     let printed = world.hob(&["audit", &issue, "--html", "-"]).await;
     assert!(printed.stdout.starts_with("<!doctype html>") && printed.stdout.ends_with("</html>\n"), "{printed:?}");
     for wrong in [vec!["audit", "--html", "-"], vec!["audit", &issue, "--html", "-", "--json"]] {
