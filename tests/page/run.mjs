@@ -30,7 +30,7 @@ case "$brief" in
 *'Which zone'*) echo '{"outcome":"question","question":"Should the times of the export be in UTC, or in the zone of who reads them?","usd":0.31}';;
 *'as PDF'*) echo '{"checklist":[{"step":"Read the exporter","state":"done"},{"step":"Add a test","state":"doing"}]}'
   while [ ! -e "$1" ]; do sleep 0.1; done; echo '{"outcome":"done","summary":"x"}';;
-*'Mend '*) echo mended > "part-$HOB_ISSUE.txt"; printf 'test -e part-%s.txt\n' "$HOB_ISSUE" > "tests/$HOB_ISSUE.sh"
+*'Mend '*) mkdir -p src; echo : > "src/part-$HOB_ISSUE.sh"; printf 'sh src/part-%s.sh\n' "$HOB_ISSUE" > "tests/$HOB_ISSUE.sh"
   printf '{"outcome":"done","summary":"Mended.","usd":%s}' "$(awk "BEGIN { print 0.4 + ($HOB_ISSUE * 37 % 11) / 10 }")";;
 *'Take long'*) while [ ! -e "$1" ]; do sleep 0.1; done; echo long > long.txt; echo '{"outcome":"done","summary":"Took long."}';;
 *) echo "$HOB_ISSUE" > "done-$HOB_ISSUE.txt"; echo '{"outcome":"done","summary":"Wrote a file.","usd":0.42}';;

@@ -613,6 +613,10 @@ mod tests {
             ("[publish]\nlabels = ['']", "a label has 1 to 50 characters"),
             ("[trust]\nbots = 'a[bot]'", "write a list"),
             ("check_time = '0s'", "`check_time` cannot be used: it is `0s`; write more than 0s"),
+            (
+                "[agents.auto]\nbackend = 'native'",
+                "`agents` cannot be used: it is `auto`; give the agent another name: `auto` chooses one by outcomes",
+            ),
             ("[poll]\ninterval = 'soon'", "write for example `30s`"),
             ("recovery = 'hope'", "`recovery` cannot be used: it is `hope`; write one of `resume`, `block`, `abandon`"),
             (

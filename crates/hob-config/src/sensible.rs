@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use config::Config;
-use hob_domain::{PathGlobs, Permission, ProfileName, RepoName, check_template};
+use hob_domain::{AUTO_AGENT, PathGlobs, Permission, ProfileName, RepoName, check_template};
 use toml::{Table, Value};
 
 use crate::{
@@ -214,6 +214,8 @@ fn check_limits(settings: &Settings) -> Result<(), SettingsError> {
     }
     hold((0.0..=1.0).contains(&limits.soft), "limits.soft", limits.soft, "write a share between 0 and 1")?;
     for (name, agent) in &settings.agents {
+        let rename = "give the agent another name: `auto` chooses one by outcomes";
+        hold(name != AUTO_AGENT, "agents", name, rename)?;
         let time = agent.shell_time;
         hold(!time.is_zero(), &format!("agents.{name}.shell_time"), shown(time), "write more than 0s")?;
     }
