@@ -343,8 +343,9 @@ fn view(at: &At, known: &Repository, issue: &KnownIssue, log: &Log, may_write: b
     }
 }
 
+/// US dollars.
 #[expect(clippy::cast_precision_loss, reason = "what agents cost is far below 2^53 millionths")]
-pub(super) fn dollars(micros: u64) -> f64 {
+pub(crate) fn dollars(micros: u64) -> f64 {
     micros as f64 / 1e6
 }
 

@@ -6,7 +6,7 @@ use hob_text::terminal;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{known::Repository, shared::Shared};
+use crate::{api::issues::dollars, known::Repository, shared::Shared};
 
 /// The process.
 #[derive(Debug, Serialize, ToSchema)]
@@ -136,7 +136,7 @@ fn repository(repo: String, known: &Repository, now: Option<Timestamp>) -> Repos
         paused_why: paused.map(|pause| terminal(&pause.reason)),
         services_down: down,
         usd_today: bill.spent.usd(),
-        usd_day_max: day.and_then(|day| day.usd_micros).map(crate::api::issues::dollars),
+        usd_day_max: day.and_then(|day| day.usd_micros).map(dollars),
         issues: states
             .into_iter()
             .map(|state| StateCount {

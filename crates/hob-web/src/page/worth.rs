@@ -13,7 +13,7 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use crate::{
-    api::{OutcomeSums, grouped, outcomes_of},
+    api::{OutcomeSums, dollars, grouped, outcomes_of},
     page::{
         charts::{Bar, Dot, bars, dots},
         templates::{View, render},
@@ -71,11 +71,6 @@ pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wante
         spend => bars(&days),
     };
     render(&shared, View::Worth, "worth.html", "Worth it", shown)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "what agents cost is far below 2^53 millionths")]
-fn dollars(micros: u64) -> f64 {
-    micros as f64 / 1e6
 }
 
 fn sums(sum: &OutcomeSums) -> Value {
