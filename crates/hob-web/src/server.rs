@@ -97,6 +97,12 @@ impl Server {
         Ok(Self { address, news: Some(news), server: tokio::spawn(serve(listener, routes(shared))) })
     }
 
+    /// What it answers to this machine where no token is set, without a server: in one process, a socket is not needed.
+    pub fn routes(known: Arc<Known>) -> Router {
+        let access = Arc::new(Access::ThisMachine);
+        routes(Shared { known, access, webhooks: None, news: news_channel().0 })
+    }
+
     /// Where it listens: the port may have been the system's choice.
     pub fn address(&self) -> SocketAddr {
         self.address

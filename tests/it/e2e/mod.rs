@@ -65,6 +65,7 @@ mod misconfigured;
 mod next_brief;
 mod notify;
 mod old_names;
+mod operator;
 mod order;
 mod outages;
 mod outcomes;

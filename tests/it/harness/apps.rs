@@ -6,7 +6,7 @@ use hob_config::Settings;
 use hob_domain::RepoName;
 use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
 use hob_text::KnownSecrets;
-use hob_worker::{EventSink, Repositories, WorkerParts, WorkerPool};
+use hob_worker::{EventSink, Repositories, Watcher, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -101,6 +101,23 @@ impl World {
         self.pool_until(connection, repositories, settings, (cancel, None))
     }
 
+    /// A pool that this page is told of, which ends when `cancel` is cancelled.
+    pub(crate) fn pool_seen(
+        &self,
+        connection: &Arc<Connection>,
+        repositories: Repositories,
+        cancel: CancellationToken,
+        known: &Arc<hob_web::Known>,
+    ) -> WorkerPool {
+        let made = Forge::new(Arc::clone(connection), repo());
+        let (parts, seen) = (self.parts("pool", self.settings.clone(), made, cancel), Arc::clone(known));
+        let events: EventSink = Arc::new(move |repo, event| {
+            seen.event(repo, event, serde_json::to_value(event).unwrap());
+        });
+        let watcher = Some(Arc::clone(known) as Arc<dyn Watcher>);
+        self.pool_of(connection, repositories, WorkerParts { events, watcher, ..parts })
+    }
+
     /// A pool with a sink for its events, which ends when `cancel` is cancelled.
     pub(crate) fn pool_until(
         &self,
@@ -112,12 +129,17 @@ impl World {
         let made = Forge::new(Arc::clone(connection), repo());
         let parts = self.parts("pool", settings.clone(), made, cancel.clone());
         let parts = WorkerParts { events: events.unwrap_or_else(|| Arc::clone(&parts.events)), ..parts };
+        self.pool_of(connection, repositories, parts)
+    }
+
+    fn pool_of(&self, connection: &Arc<Connection>, repositories: Repositories, parts: WorkerParts) -> WorkerPool {
+        let (settings, cancel) = (parts.settings.clone(), parts.cancel.clone());
         let shared = Arc::clone(connection);
         let factory = Arc::new(move |repo: RepoName| WorkerParts {
             forge: Forge::new(Arc::clone(&shared), repo),
             ..parts.clone()
         });
-        WorkerPool::new(Arc::clone(connection), settings.clone(), cancel, repositories, factory)
+        WorkerPool::new(Arc::clone(connection), settings, cancel, repositories, factory)
     }
 
     /// The number of tokens that the App was given so far.

@@ -1,5 +1,7 @@
 //! "Health": what is wrong, each with its fix, and what there is left of everything.
 
+use std::collections::BTreeMap;
+
 use axum::{
     extract::{Query, State},
     response::Response,
@@ -63,6 +65,7 @@ pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wante
     let now = process.now;
     let free = shared.known.facts.free_bytes();
     let mut warnings = of_process(&process, free);
+    warnings.extend(of_polls(&process.repositories, now));
     warnings.extend(process.repositories.iter().flat_map(|known| of_repository(known, now)));
     warnings.extend(of_issues(&shared));
     let after = wanted.after.unwrap_or_default();
@@ -127,6 +130,36 @@ fn of_process(process: &StateView, free: Option<u64>) -> Vec<Warning> {
     warnings
 }
 
+/// Polls that failed last. What fails in several repositories in one way is one warning.
+fn of_polls(all: &[RepositoryView], now: Option<Timestamp>) -> Vec<Warning> {
+    let mut failures: BTreeMap<&str, Vec<&RepositoryView>> = BTreeMap::new();
+    for known in all {
+        if let Some(failed) = &known.failed {
+            failures.entry(failed).or_default().push(known);
+        }
+    }
+    let fix =
+        "Hob tries again by itself. If it goes on, `hob doctor` checks token, permissions and the way to the forge.";
+    let of_one = |failed: &str, known: &RepositoryView| {
+        let last = known.polled_at.zip(now).map(|(at, now)| format!(" (the last good one was {} ago)", age(now - at)));
+        let what = format!("the last poll failed{}: {failed}", last.unwrap_or_default());
+        Warning { repo: known.repo.clone(), what, fix: fix.to_owned(), address: String::new() }
+    };
+    let of_several = |failed: &str, several: &[&RepositoryView]| {
+        let first = several.first().map(|known| known.repo.as_str()).unwrap_or_default();
+        let what =
+            format!("the last polls of {} repositories failed, such as that of {first}: {failed}", several.len());
+        Warning { repo: String::new(), what, fix: fix.to_owned(), address: String::new() }
+    };
+    failures
+        .into_iter()
+        .map(|(failed, several)| match several.as_slice() {
+            [known] => of_one(failed, known),
+            several => of_several(failed, several),
+        })
+        .collect()
+}
+
 fn of_repository(known: &RepositoryView, now: Option<Timestamp>) -> Vec<Warning> {
     let warning = |what: String, fix: &str| Warning {
         repo: known.repo.clone(),
@@ -135,16 +168,7 @@ fn of_repository(known: &RepositoryView, now: Option<Timestamp>) -> Vec<Warning>
         address: String::new(),
     };
     let mut warnings = Vec::new();
-    if let Some(failed) = &known.failed {
-        let last = match known.polled_at.zip(now) {
-            Some((at, now)) => format!(" (the last good one was {} ago)", age(now - at)),
-            None => String::new(),
-        };
-        warnings.push(warning(
-            format!("the last poll failed{last}: {failed}"),
-            "Hob tries again by itself. If it goes on, `hob doctor` checks token, permissions and the way to the forge.",
-        ));
-    } else if known.polled_at.zip(now).is_some_and(|(at, now)| now - at > POLL_AGE) {
+    if known.failed.is_none() && known.polled_at.zip(now).is_some_and(|(at, now)| now - at > POLL_AGE) {
         warnings.push(warning(
             "it was not polled for long".to_owned(),
             "Look whether this process still runs: its log says more.",
@@ -168,7 +192,7 @@ fn of_repository(known: &RepositoryView, now: Option<Timestamp>) -> Vec<Warning>
         let max = known.usd_day_max.unwrap_or_default();
         warnings.push(warning(
             format!("${:.2} of the day's ${max:.2} are spent", known.usd_today),
-            "No attempt begins beyond it before the next day. `budget.day_usd` is the limit.",
+            "No attempt begins beyond it before the next day. `budget.day` is the limit.",
         ));
     }
     for issue in known.unreadable.iter().take(WARNINGS_MAX) {
@@ -322,11 +346,6 @@ mod tests {
         }
         let unreadable = UnreadableView { issue: 9, title: String::new(), why: "a newer Hob's".to_owned() };
         for (what, known, now) in [
-            (
-                "the last poll failed (the last good one was 7 min ago): the token is rejected",
-                RepositoryView { failed: Some("the token is rejected".to_owned()), ..repository() },
-                at(7),
-            ),
             ("it was not polled for long", repository(), at(41)),
             (
                 "`.github/hob.toml` cannot be used: line 3",
@@ -360,6 +379,24 @@ mod tests {
             let found = of_repository(&known, Some(now));
             assert!(found.len() == 1 && found[0].what == what && !found[0].fix.is_empty(), "{what}: {found:?}");
         }
+    }
+
+    #[test]
+    fn what_fails_in_several_repositories_in_one_way_is_one_warning() {
+        let failed = |repo: &str, why: &str| RepositoryView {
+            repo: repo.to_owned(),
+            failed: Some(why.to_owned()),
+            ..repository()
+        };
+        let token = "the token is rejected";
+        let all = [failed("a/b", token), repository(), failed("c/d", "it is gone"), failed("e/f", token)];
+        assert_eq!(
+            says(&of_polls(&all, Some(at(7)))),
+            [
+                "the last poll failed (the last good one was 7 min ago): it is gone",
+                "the last polls of 2 repositories failed, such as that of a/b: the token is rejected",
+            ]
+        );
     }
 
     /// Those of single issues, of agents and of checks.
