@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use hob_domain::{IssueOutcome, OutcomeGroup, Outcomes, RepoName, Timestamp, by_group};
 use hob_forge::Access;
 use hob_text::{count, terminal};
-use hob_web::grouped;
+use hob_web::{group_name, grouped};
 use hob_words::age;
 use hob_worker::{Ledgers, Preflight, ledgers};
 use serde_json::Value;
@@ -61,16 +61,6 @@ fn group(by: GroupedBy) -> OutcomeGroup {
     }
 }
 
-fn name(group: OutcomeGroup) -> &'static str {
-    match group {
-        OutcomeGroup::Agent => "agent",
-        OutcomeGroup::Model => "model",
-        OutcomeGroup::Profile => "profile",
-        OutcomeGroup::Label => "label",
-        OutcomeGroup::Week => "week",
-    }
-}
-
 /// What is shown.
 struct Shown {
     all: Vec<(RepoName, IssueOutcome)>,
@@ -93,7 +83,7 @@ impl Shown {
         output::line("")?;
         let mut table = Table::new(
             &[
-                name(self.group),
+                group_name(self.group),
                 "merged",
                 "rejected",
                 "open",

@@ -18,7 +18,7 @@ mod shared;
 mod webhooks;
 
 pub use self::{
-    api::{GroupedOutcomes, grouped},
+    api::{GroupedOutcomes, group_name, grouped},
     known::{Facts, Known},
     server::{CannotListen, Server},
 };

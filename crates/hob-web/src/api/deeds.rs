@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State, rejection::JsonRejection},
+    extract::{
+        Path, State,
+        rejection::{FormRejection, JsonRejection},
+    },
     response::{IntoResponse, Response},
 };
 use hob_domain::{IssueNumber, RepoName};
@@ -48,6 +51,14 @@ pub(crate) enum Refused {
     /// Nothing of that name is known here.
     #[error("no repository of that name is polled here")]
     Unknown,
+    /// What was sent cannot be read.
+    #[error("{says}")]
+    Unreadable {
+        /// The status that says how.
+        status: StatusCode,
+        /// What is wrong with it.
+        says: String,
+    },
     /// It does not fit.
     #[error("{0}")]
     Wrong(&'static str),
@@ -62,10 +73,23 @@ pub(crate) enum Refused {
     Operator(#[from] OperatorError),
 }
 
+impl From<JsonRejection> for Refused {
+    fn from(rejection: JsonRejection) -> Self {
+        Self::Unreadable { status: rejection.status(), says: rejection.body_text() }
+    }
+}
+
+impl From<FormRejection> for Refused {
+    fn from(rejection: FormRejection) -> Self {
+        Self::Unreadable { status: rejection.status(), says: rejection.body_text() }
+    }
+}
+
 impl Refused {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Unknown | Self::Operator(OperatorError::NoIssue(_)) => StatusCode::NOT_FOUND,
+            Self::Unreadable { status, .. } => *status,
             Self::Wrong(_) => StatusCode::BAD_REQUEST,
             Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Long => StatusCode::PAYLOAD_TOO_LARGE,
@@ -101,14 +125,11 @@ pub(super) async fn post(
     Path((owner, name, issue, deed)): Path<(String, String, u64, Deed)>,
     words: Result<Json<Words>, JsonRejection>,
 ) -> Response {
-    let words = match words {
-        Ok(Json(words)) => words,
-        Err(rejection) => return Problem::answer(rejection.status(), rejection.body_text()),
+    let asked = async {
+        let Json(words) = words?;
+        carry_out(&shared, &format!("{owner}/{name}"), IssueNumber(issue), deed, words).await
     };
-    let Ok(repo) = format!("{owner}/{name}").parse() else {
-        return Problem::answer(StatusCode::NOT_FOUND, Refused::Unknown.to_string());
-    };
-    answered(carry_out(&shared, &repo, IssueNumber(issue), deed, words).await)
+    answered(asked.await)
 }
 
 /// Pauses or resumes all work of a repository: `pause` or `resume`.
@@ -124,14 +145,11 @@ pub(super) async fn post_everywhere(
     Path((owner, name, deed)): Path<(String, String, Deed)>,
     words: Result<Json<Words>, JsonRejection>,
 ) -> Response {
-    let words = match words {
-        Ok(Json(words)) => words,
-        Err(rejection) => return Problem::answer(rejection.status(), rejection.body_text()),
+    let asked = async {
+        let Json(words) = words?;
+        carry_out_everywhere(&shared, &format!("{owner}/{name}"), deed, words.message).await
     };
-    let Ok(repo) = format!("{owner}/{name}").parse() else {
-        return Problem::answer(StatusCode::NOT_FOUND, Refused::Unknown.to_string());
-    };
-    answered(carry_out_everywhere(&shared, &repo, deed, words.message).await)
+    answered(asked.await)
 }
 
 fn answered(done: Result<Done, Refused>) -> Response {
@@ -144,11 +162,12 @@ fn answered(done: Result<Done, Refused>) -> Response {
 /// Does it, in the name of the token's account. What has begun goes on if the one who asked goes away.
 pub(crate) async fn carry_out(
     shared: &Shared,
-    repo: &RepoName,
+    repo: &str,
     issue: IssueNumber,
     deed: Deed,
     words: Words,
 ) -> Result<Done, Refused> {
+    let repo: &RepoName = &repo.parse().map_err(|_| Refused::Unknown)?;
     let worker = shared.known.worker(repo).ok_or(Refused::Unknown)?;
     if words.message.chars().count() > WORDS_MAX {
         return Err(Refused::Long);
@@ -191,10 +210,11 @@ async fn do_it(worker: &Arc<Worker>, issue: IssueNumber, deed: Deed, message: &s
 /// Pauses or resumes all work of a repository.
 pub(crate) async fn carry_out_everywhere(
     shared: &Shared,
-    repo: &RepoName,
+    repo: &str,
     deed: Deed,
     message: String,
 ) -> Result<Done, Refused> {
+    let repo: &RepoName = &repo.parse().map_err(|_| Refused::Unknown)?;
     let worker = shared.known.worker(repo).ok_or(Refused::Unknown)?;
     if message.chars().count() > WORDS_MAX {
         return Err(Refused::Long);

@@ -16,7 +16,7 @@ use axum::{
 
 use crate::shared::Shared;
 
-pub use self::outcomes::{GroupedOutcomes, grouped};
+pub use self::outcomes::{GroupedOutcomes, group_name, grouped};
 #[cfg(test)]
 pub(crate) use self::state::{RateView, UnreadableView};
 pub(crate) use self::{

@@ -110,8 +110,8 @@ pub struct QuoteView {
     pub of: usize,
 }
 
-/// The name of a group for programs.
-fn name(group: OutcomeGroup) -> &'static str {
+/// What outcomes are grouped by, in a word.
+pub fn group_name(group: OutcomeGroup) -> &'static str {
     match group {
         OutcomeGroup::Agent => "agent",
         OutcomeGroup::Model => "model",
@@ -127,7 +127,7 @@ pub fn grouped(all: &[(RepoName, IssueOutcome)], group: OutcomeGroup, now: Times
     let groups = by_group(&outcomes, group);
     GroupedOutcomes {
         total: OutcomeSums::new(None, &Outcomes::of(&outcomes), now),
-        by: name(group).to_owned(),
+        by: group_name(group).to_owned(),
         groups: groups.into_iter().map(|(name, sum)| OutcomeSums::new(Some(name), &sum, now)).collect(),
         issues: all.iter().map(|(repo, outcome)| OutcomeView::new(repo, outcome)).collect(),
     }

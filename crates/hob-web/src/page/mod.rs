@@ -98,14 +98,13 @@ async fn ask(
     Path((owner, name, issue, deed)): Path<(String, String, u64, Deed)>,
     asked: Result<Form<Asked>, FormRejection>,
 ) -> Response {
-    let asked = match asked {
+    let Asked { message, shown, from } = match asked {
         Ok(Form(asked)) => asked,
-        Err(rejection) => return told(&shared, rejection.status(), &rejection.body_text(), "/"),
+        Err(rejection) => return answered(&shared, Err(rejection.into()), "/"),
     };
-    let Some(repo) = repo_of(&owner, &name) else { return unknown(&shared) };
-    let words = Words { message: asked.message, shown: asked.shown };
-    let done = carry_out(&shared, &repo, IssueNumber(issue), deed, words).await;
-    answered(&shared, done, &asked.from)
+    let words = Words { message, shown };
+    let done = carry_out(&shared, &format!("{owner}/{name}"), IssueNumber(issue), deed, words).await;
+    answered(&shared, done, &from)
 }
 
 async fn ask_everywhere(
@@ -113,13 +112,12 @@ async fn ask_everywhere(
     Path((owner, name, deed)): Path<(String, String, Deed)>,
     asked: Result<Form<Asked>, FormRejection>,
 ) -> Response {
-    let asked = match asked {
+    let Asked { message, from, .. } = match asked {
         Ok(Form(asked)) => asked,
-        Err(rejection) => return told(&shared, rejection.status(), &rejection.body_text(), "/"),
+        Err(rejection) => return answered(&shared, Err(rejection.into()), "/"),
     };
-    let Some(repo) = repo_of(&owner, &name) else { return unknown(&shared) };
-    let done = carry_out_everywhere(&shared, &repo, deed, asked.message).await;
-    answered(&shared, done, &asked.from)
+    let done = carry_out_everywhere(&shared, &format!("{owner}/{name}"), deed, message).await;
+    answered(&shared, done, &from)
 }
 
 fn repo_of(owner: &str, name: &str) -> Option<RepoName> {
