@@ -70,6 +70,8 @@ async fn nothing_is_shown_or_changed_without_the_token_nor_from_another_site() {
     let issue = world.asks("Make done.txt", "").await;
     let listening = world.listens().await;
     listening.shows(issue, "blocked").await;
+    // Its holder would be asked to end the work.
+    is_let_go(&world, issue).await;
     let at = listening.at;
     let deed = format!("/issues/acme/site/{issue}/cancel");
     let post = |path: String, headers: String| async move {
@@ -127,10 +129,7 @@ async fn looking_asks_the_forge_for_nothing() {
     let issue = world.asks("Make done.txt", "").await;
     let listening = world.listens().await;
     listening.shows(issue, "blocked").await;
-    // Its lease is released, and what it wrote to the forge is over.
-    while world.record(issue).await.unwrap().lease.is_some() {
-        tokio::task::yield_now().await;
-    }
+    is_let_go(&world, issue).await;
     let of_hob = || {
         world
             .forge
@@ -216,6 +215,13 @@ async fn what_happens_is_streamed_and_a_reader_goes_on_where_it_was() {
     assert_eq!(changes.next_event().await.name.as_deref(), Some("changed"));
     assert_eq!(listening.hob.ends_by(Signal::TERM).await.code, 0);
     world.finish().await;
+}
+
+/// Its lease is released, and what was written to the forge about it is over.
+async fn is_let_go(world: &World, issue: u64) {
+    while world.record(issue).await.unwrap().lease.is_some() {
+        tokio::task::yield_now().await;
+    }
 }
 
 async fn ends(listening: Listening) {
