@@ -64,8 +64,9 @@ pub(super) async fn status(setup: Setup, shared: Shared, args: StatusArgs, scree
         repository_day::print(worker, seen.repository.as_ref())?;
     }
     let rates = match args.shows {
-        Shows::Everything => pool.rates(),
-        Shows::Queue => Vec::new(),
+        // What is left tells nothing beside an error alone.
+        Shows::Everything if failed.is_none() || !all.is_empty() || !told.days.is_empty() => pool.rates(),
+        Shows::Everything | Shows::Queue => Vec::new(),
     };
     if !shared.json {
         // On standard error, because it is not part of the result.
