@@ -287,7 +287,8 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    /// In virtual time: so many reads use up the points of a minute, twice.
+    #[tokio::test(start_paused = true)]
     async fn what_comes_after_pages_that_are_kept_is_read() {
         let list = List::of(99);
         let connection = list.connection();
