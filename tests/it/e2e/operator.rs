@@ -1,12 +1,14 @@
-//! An operator of fifty repositories: what goes wrong in one of them shows on the page one poll later at the latest.
+//! An operator of fifty repositories: what goes wrong in one of them shows on the page one poll later at the latest, and then
+//! in the list and the metrics.
 
 use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use axum::body::{Body, to_bytes};
 use github_emulator::{Fault, What, When};
 use hob_domain::RepoName;
+use hob_forge::Connection;
 use hob_web::{Facts, Known, Server};
-use hob_worker::{Repositories, RunLimits};
+use hob_worker::{Repositories, RunLimits, explain, repository_record};
 use http::{Method, Request};
 use serde_json::json;
 use tokio::time::Instant;
@@ -25,7 +27,22 @@ esac"#;
 
 struct Operator<'a> {
     world: &'a World,
+    connection: Arc<Connection>,
     known: Arc<Known>,
+}
+
+/// A trouble, and where it shows.
+struct Trouble {
+    name: &'static str,
+    /// The repository that it is in.
+    repo: &'static str,
+    /// The view of the page, and what it says.
+    page: &'static str,
+    says: &'static str,
+    /// What the list of issues says.
+    list: &'static str,
+    /// The line of the metrics. Empty where only the time of the last good poll tells it, which is by a clock that does not stop.
+    metrics: &'static str,
 }
 
 impl Operator<'_> {
@@ -51,25 +68,41 @@ impl Operator<'_> {
         });
     }
 
-    /// How long after the trouble the page shows it.
-    async fn sees(
-        &self,
-        trouble: &str,
-        path: &str,
-        says: &str,
-        begins: Pin<Box<dyn Future<Output = ()> + '_>>,
-    ) -> Duration {
-        assert!(!self.reads(path).await.contains(says), "{trouble} shows before it is there");
-        begins.await;
+    /// What `hob status` is made from: what would be done about each issue and the day's bill, or why it cannot be told.
+    async fn lists(&self, repo: &str) -> String {
+        let worker = self.world.onlooker(&self.connection, repo.parse().unwrap()).await;
+        let listed = explain::all(&worker).await;
+        let record = repository_record(&worker).await.ok().flatten();
+        let bill = record.map(|record| record.day_bill(worker.forge().now()).to_string());
+        match listed {
+            Ok(issues) => format!("{issues:?} {bill:?}"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// How long it takes until this is read there.
+    async fn until(&self, name: &str, path: &str, says: &str) -> Duration {
         let began = Instant::now();
-        // Longer than any poll is apart, an attempt included.
-        while began.elapsed() < Duration::from_secs(1_200) {
-            if self.reads(path).await.contains(says) {
-                return began.elapsed();
-            }
+        while !self.reads(path).await.contains(says) {
+            // Longer than any poll is apart, an attempt included.
+            let is_patient = began.elapsed() < Duration::from_secs(1_200);
+            assert!(is_patient, "{name} does not show: {}\n{:?}", self.reads(path).await, self.world.failures());
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        panic!("{trouble} does not show: {}\n{:?}", self.reads(path).await, self.world.failures());
+        began.elapsed()
+    }
+
+    /// How long after the trouble the page shows it; the list and the metrics then do, too.
+    async fn sees(&self, trouble: Trouble, begins: Pin<Box<dyn Future<Output = ()> + '_>>) -> Duration {
+        let Trouble { name, repo, page, says, list, metrics } = trouble;
+        assert!(!self.reads(page).await.contains(says), "{name} shows before it is there");
+        begins.await;
+        let took = self.until(name, page, says).await;
+        // Its gauges are of polls alone.
+        self.until(name, "/metrics", metrics).await;
+        let listed = self.lists(repo).await;
+        assert!(listed.contains(list), "{name} is not in the list: {listed}");
+        took
     }
 }
 
@@ -94,76 +127,96 @@ fn what_goes_wrong_in_one_of_fifty_repositories_shows_one_poll_later() {
         let repositories = Repositories::Named(names.iter().map(|name| name.parse::<RepoName>().unwrap()).collect());
         let (cancel, connection) = (CancellationToken::new(), world.as_bot(&world.settings));
         let pool = world.pool_seen(&connection, repositories, cancel.clone(), &known);
-        let operator = Operator { world: &world, known };
+        let operator = Operator { world: &world, connection: Arc::clone(&connection), known };
         let interval = world.settings.poll.max_interval();
         let day = Box::pin(async {
             tokio::time::sleep(interval * 2).await;
             let well = operator.reads("/health").await;
             assert!(well.contains("Nothing is wrong that this process knows of."), "{well}");
-            let health = "/health";
             let mut took = Vec::new();
             let of = |repo: &'static str, title: &'static str| Box::pin(operator.asks(repo, title));
-            took.push(operator.sees("a person who waits", "/", "Which one?", of("acme/r3", "Ask me")).await);
-            took.push(
-                operator
-                    .sees(
-                        "spend that runs away",
-                        health,
-                        "$4.60 of the day&#x27;s $5.00 are spent",
-                        of("acme/r7", "Costly work"),
-                    )
-                    .await,
-            );
+            let waits = Trouble {
+                name: "a person who waits",
+                repo: "acme/r3",
+                page: "/",
+                says: "Which one?",
+                list: "it waits for a person's answer",
+                metrics: "hob_issues{repository=\"acme/r3\",state=\"blocked\"} 1.0",
+            };
+            took.push(operator.sees(waits, of("acme/r3", "Ask me")).await);
+            let spends = Trouble {
+                name: "spend that runs away",
+                repo: "acme/r7",
+                page: "/health",
+                says: "$4.60 of the day&#x27;s $5.00 are spent",
+                list: "$4.60",
+                metrics: "hob_budget_usd{repository=\"acme/r7\",scope=\"day\",kind=\"spent\"} 4.6",
+            };
+            took.push(operator.sees(spends, of("acme/r7", "Costly work")).await);
             let three = Box::pin(async {
                 for n in 0..3 {
                     operator.asks("acme/r11", &format!("Break it {n}")).await;
                 }
             });
-            took.push(
-                operator
-                    .sees("an agent that fails", health, "3 issues are blocked because the agent failed on them", three)
-                    .await,
-            );
+            let fails = Trouble {
+                name: "an agent that fails",
+                repo: "acme/r11",
+                page: "/health",
+                says: "3 issues are blocked because the agent failed on them",
+                list: "exit code 7",
+                metrics: "hob_issues{repository=\"acme/r11\",state=\"blocked\"} 3.0",
+            };
+            took.push(operator.sees(fails, three).await);
             let broken = Box::pin(async {
                 let (message, content) = ("Break the settings", "Y2hlY2tzID0gNwo=");
                 let put = json!({ "message": message, "content": content });
                 world.call_in("acme/r19", "ann", Method::PUT, "/contents/.github/hob.toml", put).await;
                 operator.asks("acme/r19", "Make a file").await;
             });
-            took.push(
-                operator
-                    .sees(
-                        "broken settings",
-                        health,
-                        "hob.toml</code> on the base branch cannot be used: line 1",
-                        broken,
-                    )
-                    .await,
-            );
+            let settings = Trouble {
+                name: "broken settings",
+                repo: "acme/r19",
+                page: "/health",
+                says: "hob.toml</code> on the base branch cannot be used: line 1",
+                list: "hob.toml",
+                metrics: "hob_issues{repository=\"acme/r19\",state=\"ready\"} 1.0",
+            };
+            took.push(operator.sees(settings, broken).await);
             let gone = Box::pin(async {
                 operator.fails("/repos/acme/r23/issues", 500, "it is down");
                 operator.asks("acme/r23", "Make a file").await;
             });
-            took.push(operator.sees("a forge that fails", health, "acme&#x2f;r23: the last poll failed", gone).await);
+            let down = Trouble {
+                name: "a forge that fails",
+                repo: "acme/r23",
+                page: "/health",
+                says: "acme&#x2f;r23: the last poll failed",
+                list: "the forge failed with status 500",
+                metrics: "",
+            };
+            took.push(operator.sees(down, gone).await);
             world.forge.heal();
             let revoked = Box::pin(async { operator.fails("/**", 401, "Bad credentials") });
-            took.push(
-                operator
-                    .sees(
-                        "a revoked token",
-                        health,
-                        "repositories failed, such as that of acme&#x2f;r0: the forge does not accept the token",
-                        revoked,
-                    )
-                    .await,
-            );
+            let token = Trouble {
+                name: "a revoked token",
+                repo: "acme/r29",
+                page: "/health",
+                says: "repositories failed, such as that of acme&#x2f;r0: the forge does not accept the token",
+                list: "the forge does not accept the token",
+                metrics: "",
+            };
+            took.push(operator.sees(token, revoked).await);
             world.forge.heal();
             let spent = Box::pin(async { world.forge.limit_rate(30) });
-            took.push(
-                operator
-                    .sees("a quota that is used up", health, "of the quota <code>core</code> are left", spent)
-                    .await,
-            );
+            let quota = Trouble {
+                name: "a quota that is used up",
+                repo: "acme/r31",
+                page: "/health",
+                says: "of the quota <code>core</code> are left",
+                list: "the forge's rate limit is used up",
+                metrics: "",
+            };
+            took.push(operator.sees(quota, spent).await);
             world.forge.limit_rate(1_000_000);
             assert!(took.iter().all(|took| *took <= interval + Duration::from_secs(60)), "{took:?}");
             cancel.cancel();

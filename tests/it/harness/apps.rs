@@ -6,7 +6,7 @@ use hob_config::Settings;
 use hob_domain::RepoName;
 use hob_forge::{Access, App, AppKey, Authentication, Connection, Forge};
 use hob_text::KnownSecrets;
-use hob_worker::{EventSink, Repositories, Watcher, WorkerParts, WorkerPool};
+use hob_worker::{EventSink, Repositories, Watcher, Worker, WorkerParts, WorkerPool};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -99,6 +99,13 @@ impl World {
     ) -> WorkerPool {
         let cancel = CancellationToken::new();
         self.pool_until(connection, repositories, settings, (cancel, None))
+    }
+
+    /// A worker that only looks at a repository, on this connection.
+    pub(crate) async fn onlooker(&self, connection: &Arc<Connection>, repo: RepoName) -> Worker {
+        let made = Forge::new(Arc::clone(connection), repo);
+        let parts = self.parts("onlooker", self.settings.clone(), made, CancellationToken::new());
+        Worker::new(parts).await.unwrap()
     }
 
     /// A pool that this page is told of, which ends when `cancel` is cancelled.
