@@ -45,6 +45,63 @@ struct Trouble {
     metrics: &'static str,
 }
 
+const WAITS: Trouble = Trouble {
+    name: "a person who waits",
+    repo: "acme/r3",
+    page: "/",
+    says: "Which one?",
+    list: "it waits for a person's answer",
+    metrics: "hob_issues{repository=\"acme/r3\",state=\"blocked\"} 1.0",
+};
+const SPENDS: Trouble = Trouble {
+    name: "spend that runs away",
+    repo: "acme/r7",
+    page: "/health",
+    says: "$4.60 of the day&#x27;s $5.00 are spent",
+    list: "$4.60",
+    metrics: "hob_budget_usd{repository=\"acme/r7\",scope=\"day\",kind=\"spent\"} 4.6",
+};
+const FAILS: Trouble = Trouble {
+    name: "an agent that fails",
+    repo: "acme/r11",
+    page: "/health",
+    says: "3 issues are blocked because the agent failed on them",
+    list: "exit code 7",
+    metrics: "hob_issues{repository=\"acme/r11\",state=\"blocked\"} 3.0",
+};
+const SETTINGS: Trouble = Trouble {
+    name: "broken settings",
+    repo: "acme/r19",
+    page: "/health",
+    says: "hob.toml</code> on the base branch cannot be used: line 1",
+    list: "hob.toml",
+    metrics: "hob_issues{repository=\"acme/r19\",state=\"ready\"} 1.0",
+};
+const DOWN: Trouble = Trouble {
+    name: "a forge that fails",
+    repo: "acme/r23",
+    page: "/health",
+    says: "acme&#x2f;r23: the last poll failed",
+    list: "the forge failed with status 500",
+    metrics: "",
+};
+const TOKEN: Trouble = Trouble {
+    name: "a revoked token",
+    repo: "acme/r29",
+    page: "/health",
+    says: "repositories failed, such as that of acme&#x2f;r0: the forge does not accept the token",
+    list: "the forge does not accept the token",
+    metrics: "",
+};
+const QUOTA: Trouble = Trouble {
+    name: "a quota that is used up",
+    repo: "acme/r31",
+    page: "/health",
+    says: "of the quota <code>core</code> are left",
+    list: "the forge's rate limit is used up",
+    metrics: "",
+};
+
 impl Operator<'_> {
     async fn reads(&self, path: &str) -> String {
         let asked = Request::get(path).header("host", "localhost").body(Body::empty()).unwrap();
@@ -135,88 +192,32 @@ fn what_goes_wrong_in_one_of_fifty_repositories_shows_one_poll_later() {
             assert!(well.contains("Nothing is wrong that this process knows of."), "{well}");
             let mut took = Vec::new();
             let of = |repo: &'static str, title: &'static str| Box::pin(operator.asks(repo, title));
-            let waits = Trouble {
-                name: "a person who waits",
-                repo: "acme/r3",
-                page: "/",
-                says: "Which one?",
-                list: "it waits for a person's answer",
-                metrics: "hob_issues{repository=\"acme/r3\",state=\"blocked\"} 1.0",
-            };
-            took.push(operator.sees(waits, of("acme/r3", "Ask me")).await);
-            let spends = Trouble {
-                name: "spend that runs away",
-                repo: "acme/r7",
-                page: "/health",
-                says: "$4.60 of the day&#x27;s $5.00 are spent",
-                list: "$4.60",
-                metrics: "hob_budget_usd{repository=\"acme/r7\",scope=\"day\",kind=\"spent\"} 4.6",
-            };
-            took.push(operator.sees(spends, of("acme/r7", "Costly work")).await);
+            took.push(operator.sees(WAITS, of("acme/r3", "Ask me")).await);
+            took.push(operator.sees(SPENDS, of("acme/r7", "Costly work")).await);
             let three = Box::pin(async {
                 for n in 0..3 {
                     operator.asks("acme/r11", &format!("Break it {n}")).await;
                 }
             });
-            let fails = Trouble {
-                name: "an agent that fails",
-                repo: "acme/r11",
-                page: "/health",
-                says: "3 issues are blocked because the agent failed on them",
-                list: "exit code 7",
-                metrics: "hob_issues{repository=\"acme/r11\",state=\"blocked\"} 3.0",
-            };
-            took.push(operator.sees(fails, three).await);
+            took.push(operator.sees(FAILS, three).await);
             let broken = Box::pin(async {
                 let (message, content) = ("Break the settings", "Y2hlY2tzID0gNwo=");
                 let put = json!({ "message": message, "content": content });
                 world.call_in("acme/r19", "ann", Method::PUT, "/contents/.github/hob.toml", put).await;
                 operator.asks("acme/r19", "Make a file").await;
             });
-            let settings = Trouble {
-                name: "broken settings",
-                repo: "acme/r19",
-                page: "/health",
-                says: "hob.toml</code> on the base branch cannot be used: line 1",
-                list: "hob.toml",
-                metrics: "hob_issues{repository=\"acme/r19\",state=\"ready\"} 1.0",
-            };
-            took.push(operator.sees(settings, broken).await);
+            took.push(operator.sees(SETTINGS, broken).await);
             let gone = Box::pin(async {
                 operator.fails("/repos/acme/r23/issues", 500, "it is down");
                 operator.asks("acme/r23", "Make a file").await;
             });
-            let down = Trouble {
-                name: "a forge that fails",
-                repo: "acme/r23",
-                page: "/health",
-                says: "acme&#x2f;r23: the last poll failed",
-                list: "the forge failed with status 500",
-                metrics: "",
-            };
-            took.push(operator.sees(down, gone).await);
+            took.push(operator.sees(DOWN, gone).await);
             world.forge.heal();
             let revoked = Box::pin(async { operator.fails("/**", 401, "Bad credentials") });
-            let token = Trouble {
-                name: "a revoked token",
-                repo: "acme/r29",
-                page: "/health",
-                says: "repositories failed, such as that of acme&#x2f;r0: the forge does not accept the token",
-                list: "the forge does not accept the token",
-                metrics: "",
-            };
-            took.push(operator.sees(token, revoked).await);
+            took.push(operator.sees(TOKEN, revoked).await);
             world.forge.heal();
             let spent = Box::pin(async { world.forge.limit_rate(30) });
-            let quota = Trouble {
-                name: "a quota that is used up",
-                repo: "acme/r31",
-                page: "/health",
-                says: "of the quota <code>core</code> are left",
-                list: "the forge's rate limit is used up",
-                metrics: "",
-            };
-            took.push(operator.sees(quota, spent).await);
+            took.push(operator.sees(QUOTA, spent).await);
             world.forge.limit_rate(1_000_000);
             assert!(took.iter().all(|took| *took <= interval + Duration::from_secs(60)), "{took:?}");
             cancel.cancel();
