@@ -148,8 +148,7 @@ async fn read_page<T: Serialize + DeserializeOwned>(
     purpose: Purpose<'_>,
 ) -> Result<(Vec<T>, Links), ForgeError> {
     let (page, links): (Vec<T>, _) = connection.read(path, purpose).await?;
-    // Refs are not paged: a hundred of them are all.
-    if page.len() == PER_PAGE && links.next.is_none() && path.contains("per_page=") {
+    if page.len() == PER_PAGE && links.next.is_none() {
         connection.cache.forget(path);
     }
     Ok((page, links))
