@@ -32,7 +32,7 @@ const BLOCKED_AGE: TimeDelta = TimeDelta::days(2);
 const LEASE_AGE: TimeDelta = TimeDelta::minutes(30);
 /// Bytes of the disk that should be free.
 const DISK_MIN: u64 = 2 << 30;
-/// Issues on which an agent has failed, from which that is no matter of one issue.
+/// Issues on which an agent has failed, from which on the reason is hardly in one issue.
 const AGENT_FAILURES: usize = 3;
 /// Checks that fail at times, of one repository.
 const FLAKES_MAX: usize = 3;
