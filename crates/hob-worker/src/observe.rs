@@ -137,6 +137,7 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
         let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
         let record = record.map(|(_, record)| record).filter(|record| record.issue == tip.issue && is_finished(record));
         if let Some(record) = record {
+            worker.memory.trials.note(&record);
             note_finished(worker, tip, &record);
         }
     }
@@ -144,7 +145,6 @@ async fn learn(worker: &Worker, tips: &[&Tip]) {
 
 /// Remembers a finished ledger, which no later poll reads again.
 fn note_finished(worker: &Worker, tip: &Tip, record: &Record) {
-    worker.memory.trials.note(record);
     worker.memory.finished.note(tip);
     if let Some(watcher) = &worker.watcher {
         watcher.record(worker.forge.repo(), record);

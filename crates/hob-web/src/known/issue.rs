@@ -57,7 +57,7 @@ impl Known {
             title: issue.title.clone(),
             record: None,
             created_at: issue.created_at,
-            why: Some(decision_text(&planned.decision)),
+            why: None,
             place: None,
             moves: Vec::new(),
         };
@@ -67,13 +67,13 @@ impl Known {
         match &issue.record {
             // A step may have come while the poll read.
             Some(record) if known.record.as_ref().is_none_or(|before| before.renewed_at <= record.renewed_at) => {
-                let why = known.why.take();
                 known.take(record);
-                known.why = why;
             }
             Some(_) => {}
             None => known.record = None,
         }
+        // After the record, which takes away what was said of the one before.
+        known.why = Some(decision_text(&planned.decision));
         Some(known)
     }
 
