@@ -38,6 +38,9 @@ impl Around {
         approve: AutoApprove,
         screen: Screen,
     ) -> anyhow::Result<Self> {
+        // Before anything says that the run is there.
+        let cancel = CancellationToken::new();
+        stop_on_signal(cancel.clone(), screen.clone());
         if metrics.metrics_totals {
             sum_metrics();
         }
@@ -50,8 +53,6 @@ impl Around {
             screen.line(format!("serving the page at http://{}/", web.server.address()));
         }
         let report = Report::new(setup);
-        let cancel = CancellationToken::new();
-        stop_on_signal(cancel.clone(), screen.clone());
         let approval = ask::approval(approve, setup.settings.limits.approval_time, &screen);
         Ok(Self { metrics, web, report, cancel, approval, screen })
     }

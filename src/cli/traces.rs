@@ -30,9 +30,9 @@ pub(super) fn begin(secrets: &KnownSecrets, file: Option<&Path>) -> anyhow::Resu
         return Ok(Begun::default());
     }
     let client = variables.endpoint.map(|endpoint| client(endpoint.expose_secret())).transpose();
-    let begun = client
-        .map_err(TracesError::from)
-        .and_then(|client| Traces::begin(TracesTo { client, file }, secrets, env!("CARGO_PKG_VERSION")));
+    let begun = client.map_err(TracesError::from).and_then(|client| {
+        Traces::begin(TracesTo { client, file, has_queue: variables.has_queue }, secrets, env!("CARGO_PKG_VERSION"))
+    });
     match (begun, file) {
         (Ok(traces), _) => Ok(Begun { traces: Some(traces), why_not: None }),
         (Err(TracesError::File(error)), Some(file)) => {

@@ -36,7 +36,7 @@ impl Web {
         let (known, stream) = (Arc::clone(known), Mutex::new(Stream::default()));
         let sink: EventSink = Arc::new(move |repo, event| {
             match stream.lock().value(repo, event) {
-                Ok(value) => known.event(repo, event, value),
+                Ok(value) => known.event(repo, event, &value),
                 Err(error) => tracing::warn!(%error, "an event cannot be written as JSON: {error}"),
             }
             events(repo, event);

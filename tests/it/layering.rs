@@ -21,7 +21,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-sandbox", &["hob-listener"]),
     ("hob-config", &["hob-domain", "hob-sandbox"]),
     ("hob-process", &["hob-sandbox"]),
-    ("hob-egress", &["hob-config"]),
+    ("hob-egress", &["hob-domain", "hob-config"]),
     ("hob-forge", &["hob-text", "hob-domain", "hob-config"]),
     ("hob-proof", &["hob-domain"]),
     ("hob-workspace", &["hob-text", "hob-domain", "hob-config", "hob-proof", "hob-process", "hob-sandbox"]),

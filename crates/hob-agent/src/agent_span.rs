@@ -1,11 +1,14 @@
 //! The span of an agent's run for traces.
 
-use hob_domain::{Outcome, RunReport, RunRequest, TRACED};
+use hob_domain::{
+    Outcome, RunReport, RunRequest, TRACED,
+    trace::{billed, failed},
+};
 use tracing::{Span, field::Empty, info_span};
 
 use crate::{
     AgentBackend, AgentError,
-    traced::{billed, failed, model_of, provider},
+    traced::{model_of, provider},
 };
 
 /// The span of a run of `agent`, which is known as `name`.

@@ -25,7 +25,8 @@ mod registry;
 mod report;
 pub mod session;
 mod steering;
-pub mod traced;
+mod tool_spans;
+mod traced;
 
 pub use adapters::{adapter_program, adapter_variables, find_adapter};
 pub use approval::{Approval, Proposal, Verdict};

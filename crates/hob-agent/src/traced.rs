@@ -5,13 +5,13 @@
 //! takes traces, a span costs a look at a flag: its fields are not even computed.
 
 use hob_config::ModelName;
-use hob_domain::{Spend, TRACED};
+use hob_domain::{
+    TRACED,
+    trace::{OTHER, named},
+};
 use tracing::{Span, field::Empty, info_span};
 
-/// The convention's word for what has no name of Hob's.
-const OTHER: &str = "_OTHER";
-
-/// The span of a call of a tool; `None` if there is no such tool, since its name is a text of the model's.
+/// The span of a call of a tool; `None` if its name is not told, since it can be a text of the model's.
 pub(crate) fn tool_span(tool: Option<&str>, call: Option<&str>) -> Span {
     let tool = tool.unwrap_or(OTHER);
     info_span!(
@@ -24,31 +24,8 @@ pub(crate) fn tool_span(tool: Option<&str>, call: Option<&str>) -> Span {
         gen_ai.operation.name = "execute_tool",
         gen_ai.tool.name = tool,
         "gen_ai.tool.type" = "function",
-        gen_ai.tool.call.id = call.filter(|id| is_an_id(id)),
+        gen_ai.tool.call.id = call.and_then(named),
     )
-}
-
-/// Marks the span of something that failed, in a word that says how.
-pub fn failed(span: &Span, how: &str) {
-    span.record("otel.status_code", "ERROR");
-    span.record("error.type", how);
-}
-
-/// Notes what a span's work cost.
-pub fn billed(span: &Span, spend: &Spend) {
-    span.record("gen_ai.usage.input_tokens", count(spend.input_tokens));
-    span.record("gen_ai.usage.output_tokens", count(spend.output_tokens));
-    span.record("hob.cost.usd", spend.usd());
-}
-
-/// A number as an attribute has it.
-pub fn count(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Whether a service's id of a call is one: it must not be a text.
-fn is_an_id(id: &str) -> bool {
-    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// The service of a model, if its name says that. Replies from a file are Hob's own.
@@ -84,11 +61,5 @@ mod tests {
         ] {
             assert_eq!((provider(name), model_of(name)), (service, model), "{name}");
         }
-    }
-
-    #[test]
-    fn a_text_in_place_of_an_id_is_left_out() {
-        assert!(is_an_id("call_3-aB") && is_an_id("toolu_01A09q90qw90lq917835lq9"));
-        assert!(!is_an_id("a text") && !is_an_id(&"a".repeat(65)));
     }
 }

@@ -16,6 +16,8 @@ pub struct TraceVariables {
     pub endpoint: Option<SecretString>,
     /// Whether `OTEL_SDK_DISABLED` is `true`: there are no traces.
     pub are_off: bool,
+    /// Whether `OTEL_BSP_MAX_QUEUE_SIZE` says how many spans may wait to be sent.
+    pub has_queue: bool,
 }
 
 impl TraceVariables {
@@ -26,6 +28,7 @@ impl TraceVariables {
         Self {
             endpoint: endpoint.filter(|_| !is("OTEL_TRACES_EXPORTER", "none")).map(SecretString::from),
             are_off: is("OTEL_SDK_DISABLED", "true"),
+            has_queue: variable("OTEL_BSP_MAX_QUEUE_SIZE").is_some(),
         }
     }
 }

@@ -26,7 +26,7 @@ mod retry;
 mod routing;
 mod run;
 mod state;
-mod trace;
+pub mod trace;
 mod who_works;
 
 pub use approval::{Ask, Impact, Proposed};

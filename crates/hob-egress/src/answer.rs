@@ -9,15 +9,18 @@ use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
+use hob_domain::{Spend, trace::failed};
 use http::{HeaderValue, Response, StatusCode, header};
 use tokio::{
     sync::{mpsc, oneshot},
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::{
     bound::Bounds,
+    chat_span::chat_used,
     headers::strip_hop,
     meter::Reservation,
     redact::Redactor,
@@ -42,19 +45,26 @@ pub(crate) struct Count {
     pub(crate) most: Most,
     pub(crate) body: Bytes,
     pub(crate) bounds: Arc<Bounds>,
+    /// The request for traces. It ends with the count.
+    pub(crate) span: Span,
 }
 
 impl Count {
     fn finish(self, api: Api, mut tally: Tally) {
-        // Without a final report, dropping it counts its most.
-        let Some(Report { mut bill, is_final: true }) = tally.finish() else { return };
+        let costs = |usd_micros| self.span.record("hob.cost.usd", Spend { usd_micros, ..Spend::default() }.usd());
+        let Some(Report { mut bill, is_final: true }) = tally.finish() else {
+            // Dropping it counts its most.
+            costs(self.held.most_micros());
+            return;
+        };
         match api {
             Api::Anthropic => {}
             // They do not report searches.
             Api::OpenAi | Api::Gemini => bill.searches_micros = self.most.searches_micros,
         }
         self.bounds.counted(&self.model, &self.body, bill.usage.input);
-        self.held.settle(bill);
+        chat_used(&self.span, &bill.usage);
+        costs(self.held.settle(bill));
     }
 }
 
@@ -112,8 +122,11 @@ impl Passage {
             Ok(answer) => answer,
             Err(error) => {
                 self.entry.cut("the service gave no answer");
-                if let (Some(count), true) = (count, error.is_connect()) {
-                    count.held.give_back();
+                if let Some(count) = count {
+                    failed(&count.span, if error.is_timeout() { "timeout" } else { "transport" });
+                    if error.is_connect() {
+                        count.held.give_back();
+                    }
                 }
                 // Its agent may have hung up.
                 tells.send(None).ok();
@@ -126,6 +139,7 @@ impl Passage {
         let count = match count {
             // A refused request is not billed.
             Some(count) if !status.is_success() => {
+                failed(&count.span, status.as_str());
                 count.held.give_back();
                 None
             }
@@ -153,6 +167,9 @@ impl Passage {
                 }
                 Some(Err(_)) => {
                     self.entry.cut("the service cut its answer off");
+                    if let Some(count) = &count {
+                        failed(&count.span, "cut_off");
+                    }
                     return self.give(Err(io::ErrorKind::ConnectionAborted.into())).await;
                 }
                 None => {

@@ -12,6 +12,7 @@
 mod address;
 mod answer;
 mod bound;
+mod chat_span;
 mod forward;
 mod gate;
 mod gatekeeper;
@@ -38,6 +39,7 @@ mod usage_option;
 mod vendor;
 
 pub use bound::Bounds;
+pub use chat_span::{chat_span, chat_used};
 pub use host::{Host, InvalidHost};
 pub use meter::{Budget, Meter, Metered, ModelUsage, Reservation, Reserved, Stop, TooMuch};
 pub use own::Asked;

@@ -274,10 +274,16 @@ impl Reservation {
         self.state = Held::Sent;
     }
 
-    /// The service billed this much.
-    pub fn settle(mut self, bill: Bill) {
+    /// The most that it can cost, in millionths of a US dollar.
+    pub(crate) fn most_micros(&self) -> u64 {
+        self.usd_micros
+    }
+
+    /// The service billed this much. What that costs, in millionths of a US dollar.
+    pub fn settle(mut self, bill: Bill) -> u64 {
         let cost = self.price.map_or(0, |price| bill.cost(&price));
         self.end(Some(bill.usage), cost, 0);
+        cost
     }
 
     /// The service answered and did not say what it bills, so it counts as its most; `guess` are its tokens.

@@ -18,10 +18,12 @@ use tokio::{
     sync::{Semaphore, mpsc},
     time::timeout,
 };
+use tracing::Span;
 
 use crate::{
     answer::{Count, ask},
     bound::Bounds,
+    chat_span::passed_span,
     gatekeeper::Gatekeeper,
     json::Json,
     meter::{Meter, Stop},
@@ -54,6 +56,8 @@ pub(crate) struct Relay {
     bounds: Arc<Bounds>,
     slots: Semaphore,
     idle: Duration,
+    /// The run for traces: requests come in tasks that know nothing of it.
+    run: Span,
 }
 
 impl Relay {
@@ -74,8 +78,8 @@ impl Relay {
             Ok::<_, io::Error>((route, client))
         };
         let routes = routes.into_iter().map(with_client).collect::<Result<_, _>>()?;
-        let bounds = Arc::default();
-        Ok(Self { nonce, routes, own, gatekeeper, meter, bounds, slots: Semaphore::new(AT_ONCE), idle: limits.idle })
+        let (bounds, slots, idle) = (Arc::default(), Semaphore::new(AT_ONCE), limits.idle);
+        Ok(Self { nonce, routes, own, gatekeeper, meter, bounds, slots, idle, run: Span::current() })
     }
 
     /// The path of a route.
@@ -137,7 +141,9 @@ impl Relay {
         let Some((model, most)) = costs else { return Ok((sent, None)) };
         let held = self.meter.reserve(&model, most).await?;
         let bounds = Arc::clone(&self.bounds);
-        Ok((sent, Some(Count { held, model, most, body, bounds })))
+        let name = model.strip_prefix(&route.name).map_or(&*model, |name| name.trim_start_matches('/'));
+        let span = self.run.in_scope(|| passed_span(route.api, name));
+        Ok((sent, Some(Count { held, model, most, body, bounds, span })))
     }
 
     /// Reads a body, and checks what it asks for.

@@ -140,8 +140,23 @@ pub(super) enum Pushed {
 
 /// Pushes one step.
 async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, ForgeError> {
-    let mut pushed = push_all(forge, &[step], Updates::Independent, share).await?;
+    let part = if step.from.is_none() { WHOLE } else { HALF };
+    let mut pushed = push_all(forge, &[step], Updates::Independent, Minute { part, share }).await?;
     Ok(pushed.pop().unwrap_or(Pushed::Not(None)))
+}
+
+/// The part of a minute's pushes that a claim, or the renewal of several leases, may use, in percent.
+pub(super) const WHOLE: usize = 100;
+/// The part that other steps may use: over the API they only take longer, and whoever waits for a claim sees it.
+pub(super) const HALF: usize = 50;
+
+/// How much of what there is in a minute a push may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Minute {
+    /// Of the pushes, in percent.
+    pub(super) part: usize,
+    /// Of the writes.
+    pub(super) share: Share,
 }
 
 /// Pushes these steps in one exchange, if pushes are on: what became of each, in their order.
@@ -152,10 +167,10 @@ pub(super) async fn push_all(
     forge: &Forge,
     steps: &[Step<'_>],
     kind: Updates,
-    share: Share,
+    Minute { part, share }: Minute,
 ) -> Result<Vec<Pushed>, ForgeError> {
     let untried = || steps.iter().map(|_| Pushed::Not(None)).collect();
-    let Some(server) = server(forge, share) else { return Ok(untried()) };
+    let Some(server) = server(forge, part) else { return Ok(untried()) };
     let redaction = forge.connection().secrets().redaction();
     let made = steps.iter().map(|step| {
         let name = format!("refs/{REF_SPACE}{}", step.name);
@@ -197,10 +212,10 @@ pub(super) async fn push_all(
     Ok(pushed)
 }
 
-/// Where ledgers are pushed to, if pushes are on and one more fits into the minute.
-pub(super) fn server(forge: &Forge, share: Share) -> Option<&str> {
+/// Where ledgers are pushed to, if pushes are on and one more fits into this part of the minute.
+pub(super) fn server(forge: &Forge, part: usize) -> Option<&str> {
     let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
+    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait_below(part, Instant::now()).is_zero());
     forge.connection().pushes.server().filter(|_| has_room && may_push(forge))
 }
 

@@ -6,7 +6,10 @@ use hob_domain::TRACED;
 use hob_text::KnownSecrets;
 use opentelemetry::{Key, KeyValue, trace::TracerProvider};
 use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithHttpConfig};
-use opentelemetry_sdk::{Resource, trace::SdkTracerProvider};
+use opentelemetry_sdk::{
+    Resource,
+    trace::{BatchConfigBuilder, BatchSpanProcessor, SdkTracerProvider, SpanExporter as AnyExporter},
+};
 use tracing_subscriber::{Layer, Registry, filter::filter_fn};
 
 use crate::{
@@ -18,6 +21,8 @@ use crate::{
 
 /// The name of the service, unless `OTEL_SERVICE_NAME` or `OTEL_RESOURCE_ATTRIBUTES` have another.
 const SERVICE: &str = "hob";
+/// Spans that may wait to be sent or written. The SDK's 2,048 take 0.8 MB from the start; a busy run makes a few dozen a second.
+const QUEUE: usize = 256;
 /// How the SDK begins the name that it gives a service without one.
 const UNNAMED: &str = "unknown_service";
 
@@ -28,6 +33,8 @@ pub struct TracesTo<'a> {
     pub client: Option<reqwest::Client>,
     /// The file that they are appended to.
     pub file: Option<&'a Path>,
+    /// Whether a standard variable says how many spans may wait.
+    pub has_queue: bool,
 }
 
 /// Why there are no traces.
@@ -65,10 +72,11 @@ impl Traces {
             SdkTracerProvider::builder().with_resource(resource(version)).with_id_generator(Ids::default());
         if let Some(client) = to.client {
             let exporter = SpanExporter::builder().with_http().with_http_client(Client::new(client)).build()?;
-            provider = provider.with_batch_exporter(Gate::new(exporter, secrets.clone()));
+            provider = provider.with_span_processor(batches(Gate::new(exporter, secrets.clone()), to.has_queue));
         }
         if let Some(path) = to.file {
-            provider = provider.with_batch_exporter(Gate::new(Lines::open(path)?, secrets.clone()));
+            let exporter = Gate::new(Lines::open(path)?, secrets.clone());
+            provider = provider.with_span_processor(batches(exporter, to.has_queue));
         }
         let provider = provider.build();
         let tracer = NamedTraces::new(provider.tracer(SERVICE));
@@ -89,6 +97,13 @@ impl Traces {
             tracing::warn!(%error, "the last traces are lost: {error}");
         }
     }
+}
+
+/// Exports spans in batches, from a queue of Hob's size unless a variable `has_queue`.
+fn batches(exporter: impl AnyExporter + 'static, has_queue: bool) -> BatchSpanProcessor {
+    let config = BatchConfigBuilder::default();
+    let config = if has_queue { config } else { config.with_max_queue_size(QUEUE) };
+    BatchSpanProcessor::builder(exporter).with_batch_config(config.build()).build()
 }
 
 /// What all spans are of: this service, and what the standard variables say of it.

@@ -2,8 +2,11 @@
 //!
 //! Names of branches are left out: they have words of the issue's title.
 
-use hob_agent::traced::{billed, count, failed};
-use hob_domain::{CheckResult, Record, Sha, Spend, TRACED, trace_id};
+use hob_domain::{
+    CheckResult, Record, Sha, Spend, TRACED,
+    trace::{billed, count, failed},
+    trace_id,
+};
 use tracing::{Instrument, Span, field::Empty, info_span};
 
 use crate::{CheckedCommit, WorkError, Worker, held_issue::HeldIssue};

@@ -7,7 +7,7 @@ use opentelemetry_proto::tonic::{collector::trace::v1::ExportTraceServiceRequest
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::harness::{Collector, Gate, Model, Replies, Traced, World, billed, repo, spans_of};
+use crate::harness::{Collector, Gate, Model, PYTHON, Replies, Traced, World, billed, needs, repo, spans_of};
 
 use super::outages::asking;
 
@@ -267,6 +267,52 @@ async fn a_tool_that_failed_says_how_and_a_name_that_the_model_invented_is_not_t
     let chat = spans.iter().find(|span| span.name == "chat cassette").unwrap();
     assert_eq!(chat.says("gen_ai.provider.name"), "hob");
     nothing_of_text(&collector, &[CANARY, "no.txt", "exit 3", "replies.json"]);
+    world.finish().await;
+}
+
+/// A program that speaks as `codex` does: it asks its model, calls a tool of which it tells begin and end, and one of which it tells
+/// the end alone.
+const CODEX: &str = r#"
+import json, re, sys, urllib.request
+base = re.search(r'base_url="([^"]+)"', " ".join(sys.argv))[1]
+body = {"model": "scripted", "max_tokens": 50, "messages": [{"role": "user", "content": "CANARY"}]}
+for model in "scripted", "CANARY, a text and no name":
+    asked = urllib.request.Request(base + "/chat/completions", json.dumps(body | {"model": model}).encode(), {"content-type": "application/json"})
+    urllib.request.urlopen(asked).read()
+def tell(kind, **item):
+    print(json.dumps({"type": kind, "item": item}), flush=True)
+tell("item.started", id="item_0", type="command_execution", command="echo CANARY", status="in_progress")
+tell("item.completed", id="item_0", type="command_execution", command="echo CANARY", exit_code=1, status="failed")
+tell("item.completed", id="item_1", type="mcp_tool_call", server="x", tool="CANARY is no name", status="completed")
+open("done.txt", "w").write("done")
+tell("item.completed", id="item_2", type="agent_message", text="Title: Make done.txt")
+"#;
+
+#[tokio::test]
+async fn another_program_shows_what_its_model_and_tools_did_and_no_text_of_theirs() {
+    needs!(PYTHON);
+    let (collector, model) = (Collector::start().await, Model::start().await);
+    let program = CODEX.replace("CANARY", CANARY);
+    let builder = World::fixing().set("agent", "codex");
+    let world = builder.set("testing.model.openai_base_url", &model.base).start().await;
+    world.asks("Make done.txt", "").await;
+    let config = world.dir().join("priced.toml");
+    let prices = "[model.prices.'openai/scripted']\ninput = 10\noutput = 100\n[budget]\ntokens = 100000\n";
+    fs::write(&config, format!("[agents.codex]\ncommand = {}\n{prices}", json!([PYTHON, "-c", program]))).unwrap();
+    let args = ["run", "--once", "--config", config.to_str().unwrap()];
+    let ended = world.hob_with(&args, &[(ENDPOINT, &collector.endpoint)]).await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let spans = collector.spans();
+    let agent = one(&spans, "invoke_agent codex");
+    let within: Vec<_> = spans.iter().filter(|span| span.parent == agent.id).map(|span| &*span.name).collect();
+    assert_eq!(within, ["chat scripted", "chat _OTHER", "execute_tool shell", "execute_tool _OTHER"], "{spans:#?}");
+    let chat = one(&spans, "chat scripted");
+    assert_eq!((chat.says("gen_ai.provider.name"), chat.says("gen_ai.request.model")), ("openai", "scripted"));
+    assert_eq!((chat.says("gen_ai.usage.input_tokens"), chat.says("hob.cost.usd")), ("10", "0.0002"));
+    let tool = one(&spans, "execute_tool shell");
+    assert_eq!((tool.is_error, tool.says("gen_ai.tool.call.id")), (true, "item_0"));
+    assert!(!one(&spans, "execute_tool _OTHER").is_error);
+    nothing_of_text(&collector, &[CANARY]);
     world.finish().await;
 }
 

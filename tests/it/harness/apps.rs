@@ -119,7 +119,7 @@ impl World {
         let made = Forge::new(Arc::clone(connection), repo());
         let (parts, seen) = (self.parts("pool", self.settings.clone(), made, cancel), Arc::clone(known));
         let events: EventSink = Arc::new(move |repo, event| {
-            seen.event(repo, event, serde_json::to_value(event).unwrap());
+            seen.event(repo, event, &serde_json::to_value(event).unwrap());
         });
         let watcher = Some(Arc::clone(known) as Arc<dyn Watcher>);
         self.pool_of(connection, repositories, WorkerParts { events, watcher, ..parts })

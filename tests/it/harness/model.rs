@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hob_config::{AgentSettings, BackendKind};
-use http::StatusCode;
+use http::{StatusCode, header};
 use serde_json::{Value, json};
 use tokio::{sync::watch, task::JoinHandle};
 
@@ -117,6 +117,6 @@ impl Inner {
             json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }),
         ];
         let events: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        (events + "data: [DONE]\n\n").into_response()
+        ([(header::CONTENT_TYPE, "text/event-stream")], events + "data: [DONE]\n\n").into_response()
     }
 }

@@ -1,6 +1,6 @@
 //! The real binary, with its own environment.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, os::unix::process::ExitStatusExt, time::Duration};
 
 use hob_process::{Environment, Exit, Finished, Program};
 use rustix::process::{Pid, Signal, kill_process};
@@ -162,7 +162,7 @@ impl Started {
         tokio::time::timeout(PATIENCE, self.0.wait()).await.unwrap().unwrap();
     }
 
-    /// Sends the signal to the program alone and waits for its end. A signal's end has the code -1.
+    /// Sends the signal to the program alone and waits for its end. A signal's end has its number as a negative code.
     pub(crate) async fn ends_by(self, signal: Signal) -> Ended {
         self.gets(signal);
         let ended = tokio::time::timeout(PATIENCE, self.0.wait_with_output()).await;
@@ -170,7 +170,8 @@ impl Started {
             .unwrap_or_else(|_| panic!("{signal:?} ended nothing; is it ignored here, as below `nohup`?"))
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ended { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let code = output.status.code().or_else(|| output.status.signal().map(|number| -number)).unwrap_or_default();
+        Ended { code, stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 }
 

@@ -174,15 +174,10 @@ pub(super) enum Update {
     AgentMessageChunk {
         content: Content,
     },
-    ToolCall {
-        #[serde(default)]
-        title: String,
-    },
+    ToolCall(Called),
     /// Of a call that may not have been told before.
     #[serde(rename = "tool_call_update")]
-    Called {
-        title: Option<String>,
-    },
+    Called(Called),
     Plan {
         entries: Vec<Entry>,
     },
@@ -193,6 +188,17 @@ pub(super) enum Update {
     /// Its thoughts, the results of its tools, and what an editor would show beside them.
     #[serde(other)]
     Other,
+}
+
+/// What is told of a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Called {
+    pub(super) tool_call_id: String,
+    pub(super) title: Option<String>,
+    /// What it does: `read`, `edit`, `execute` and the like. The protocol has no name of a tool.
+    pub(super) kind: Option<String>,
+    pub(super) status: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

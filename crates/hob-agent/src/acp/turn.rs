@@ -4,9 +4,10 @@ use hob_domain::{Checklist, Spend, StepState};
 
 use crate::{
     RunContext,
-    acp::messages::{Entry, Update},
+    acp::messages::{Called, Entry, Update},
     checklist::step_state,
     report::first_line,
+    tool_spans::ToolSpans,
 };
 
 /// Bytes of its words that are kept: the last ones are its report.
@@ -21,6 +22,8 @@ pub(super) struct Turn {
     pub(super) words: String,
     /// The title of its last tool call.
     call: String,
+    /// Its tools, for traces.
+    tools: ToolSpans,
     /// What it says that it cost, in millionths of a US dollar.
     usd_micros: u64,
 }
@@ -30,8 +33,17 @@ impl Turn {
     pub(super) fn takes(&mut self, update: Update, context: &RunContext, is_measured: bool) {
         match update {
             Update::AgentMessageChunk { content } => self.says(&content.text.unwrap_or_default()),
-            Update::ToolCall { title } => self.calls(title, context),
-            Update::Called { title: Some(title) } if title != self.call => self.calls(title, context),
+            Update::ToolCall(mut called) => {
+                self.tools.began(&called.tool_call_id, called.kind.as_deref().unwrap_or("other"));
+                self.calls(called.title.take().unwrap_or_default(), context);
+                self.ends(&called);
+            }
+            Update::Called(mut called) => {
+                self.ends(&called);
+                if let Some(title) = called.title.take().filter(|title| *title != self.call) {
+                    self.calls(title, context);
+                }
+            }
             Update::Plan { entries } => {
                 if let Some(checklist) = Checklist::new(entries.into_iter().map(step)) {
                     context.checklist(checklist);
@@ -44,7 +56,7 @@ impl Turn {
                     context.spent(self.spend());
                 }
             }
-            Update::Called { .. } | Update::Other => {}
+            Update::Other => {}
         }
     }
 
@@ -52,6 +64,12 @@ impl Turn {
         self.words.clear();
         context.say(first_line(&title, LINE_MAX).replace(char::is_control, " "));
         self.call = title;
+    }
+
+    fn ends(&mut self, called: &Called) {
+        if let Some(status @ ("completed" | "failed")) = called.status.as_deref() {
+            self.tools.ended(&called.tool_call_id, status == "failed");
+        }
     }
 
     fn says(&mut self, text: &str) {

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use hob_domain::{Checklist, StepState};
 use serde_json::Value;
 
-use crate::{folder, model::Usage, report::first_line};
+use crate::{folder, model::Usage, report::first_line, tool_spans::ToolSpans};
 
 /// Bytes of a line of progress.
 const PROGRESS_MAX: usize = 200;
@@ -28,6 +28,8 @@ pub(super) struct ParsedOutput {
     pub(super) refused: bool,
     /// The time until its quota resets, if it reports that.
     pub(super) reset: Option<Duration>,
+    /// Its tools, for traces.
+    pub(super) tools: ToolSpans,
     /// Whether to end it now, because it would only wait: for a key, or for hours.
     pub(super) abort: bool,
 }

@@ -10,15 +10,15 @@
 //! - Money: each request takes its most out of the budget before it is sent; an answer that was cut off counts as that.
 
 use hob_domain::{FailureClass, Spend, Strain};
-use hob_egress::{Budget, Metered};
+use hob_egress::{Budget, Metered, chat_span};
 use tracing::Instrument;
 
-use crate::model::{
-    FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, Rest, call_ids,
-    chat_span::{chat_ended, chat_span},
-    fallback_chain::Member,
-    funds::Purse,
-    recording::Recording,
+use crate::{
+    model::{
+        FallbackChain, Memoized, Message, ModelError, ModelReply, ModelRequest, Rest, call_ids, chat_span::chat_ended,
+        fallback_chain::Member, funds::Purse, recording::Recording,
+    },
+    traced::{model_of, provider},
 };
 
 /// A conversation under way.
@@ -124,7 +124,7 @@ impl<'a> Conversation<'a> {
             let member = self.chain.at(place);
             let funded = ModelRequest { funds: Some(self.purse.funds(&member.name)), ..*request };
             let (counted, paid) = self.counted();
-            let span = chat_span(&member.name, &self.session);
+            let span = chat_span(provider(&member.name), model_of(&member.name), Some(&self.session));
             let replied = member.client.complete(&funded).instrument(span.clone()).await;
             if let Ok(reply) = &replied
                 && self.counted().0 == counted

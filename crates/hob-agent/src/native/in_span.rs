@@ -1,12 +1,9 @@
 //! A call of a tool in its span for traces.
 
-use hob_domain::investigation::Allowed;
+use hob_domain::{investigation::Allowed, trace::failed};
 use tracing::{Instrument, Span};
 
-use crate::{
-    native::tools::{Answer, CommandResult, ToolError},
-    traced::failed,
-};
+use crate::native::tools::{Answer, CommandResult, ToolError};
 
 /// What became of a call: how it was allowed, and its answer.
 pub(super) type Ran = (Allowed, Result<Answer, ToolError>);

@@ -93,8 +93,6 @@ impl At {
         let news: Vec<_> = log.after(self.last).take(AT_ONCE).cloned().collect();
         drop(log);
         self.last = news.last().map_or(self.last, |entry| entry.number);
-        news.into_iter()
-            .map(|entry| Ok(Event::default().id(entry.number.to_string()).data(entry.value.to_string())))
-            .collect()
+        news.into_iter().map(|entry| Ok(Event::default().id(entry.number.to_string()).data(&*entry.line))).collect()
     }
 }

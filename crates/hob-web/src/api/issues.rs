@@ -18,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     api::{deed::Deed, problem::Problem},
-    known::{At, KnownIssue, Log, Repository},
+    known::{At, Entry, KnownIssue, Log, Repository, Said},
     shared::Shared,
 };
 
@@ -264,10 +264,11 @@ pub(crate) fn one(shared: &Shared, repo: &RepoName, number: IssueNumber, before:
         .of(repo, number)
         .filter(|entry| is_before(entry.number))
         .take(LINES + 1)
-        .map(|entry| LineView {
-            number: entry.number,
-            time: entry.text("time").to_owned(),
-            text: terminal(entry.text("message")),
+        .map(|entry| (entry.number, entry.read()))
+        .map(|(number, said)| LineView {
+            number,
+            time: said.text("time").to_owned(),
+            text: terminal(said.text("message")),
         })
         .collect();
     let has_more = lines.len() > LINES;
@@ -310,7 +311,8 @@ fn view(at: &At, known: &Repository, issue: &KnownIssue, log: &Log, may_write: b
     let state = issue.state();
     let now = matches!(state, IssueState::Assigned | IssueState::InProgress)
         .then(|| log.of(&at.repo, at.issue).next())
-        .flatten();
+        .flatten()
+        .map(Entry::read);
     let spend = record.map(|record| record.spend).unwrap_or_default();
     IssueView {
         repo: at.repo.to_string(),
@@ -337,8 +339,8 @@ fn view(at: &At, known: &Repository, issue: &KnownIssue, log: &Log, may_write: b
         agent: by.map(|by| by.agent.clone()),
         model: by.and_then(|by| by.model.clone()),
         paused_by: record.and_then(Record::pause).map(|pause| pause.by.to_string()),
-        percent: now.and_then(|entry| entry.value["percent"].as_u64()),
-        doing: now.map(|entry| terminal(entry.text("message"))),
+        percent: now.as_ref().and_then(Said::percent),
+        doing: now.map(|said| terminal(said.text("message"))),
         deeds: record.filter(|_| may_write).map(deeds).unwrap_or_default(),
     }
 }

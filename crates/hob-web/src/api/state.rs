@@ -168,14 +168,15 @@ pub(super) async fn get_sessions(State(shared): State<Shared>) -> Json<Vec<Sessi
     let log = shared.known.log();
     let mut began: Vec<_> = log
         .after(0)
-        .filter(|entry| entry.text("event") == "agent_started")
-        .map(|entry| SessionView {
-            session: entry.text("session").to_owned(),
+        .filter(|entry| entry.is_start)
+        .map(|entry| (entry, entry.read()))
+        .map(|(entry, said)| SessionView {
+            session: said.text("session").to_owned(),
             repo: entry.repo.to_string(),
             issue: entry.issue.map_or(0, |issue| issue.0),
-            agent: terminal(entry.text("agent")),
-            run: entry.text("run_id").to_owned(),
-            began: entry.text("time").to_owned(),
+            agent: terminal(said.text("agent")),
+            run: said.text("run_id").to_owned(),
+            began: said.text("time").to_owned(),
         })
         .collect();
     began.reverse();

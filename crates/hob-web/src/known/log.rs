@@ -17,14 +17,31 @@ pub(crate) struct Entry {
     pub(crate) repo: RepoName,
     /// The issue. `None` if it is about the repository.
     pub(crate) issue: Option<IssueNumber>,
-    /// As `hob run --json` writes it.
-    pub(crate) value: Value,
+    /// Whether an agent began to work.
+    pub(crate) is_start: bool,
+    /// As `hob run --json` writes it: a text, because values take several times its memory.
+    pub(crate) line: Box<str>,
 }
 
 impl Entry {
+    /// What it says.
+    pub(crate) fn read(&self) -> Said {
+        Said(serde_json::from_str(&self.line).unwrap_or_default())
+    }
+}
+
+/// What an event says.
+pub(crate) struct Said(Value);
+
+impl Said {
     /// A text of it; empty if it has none of that name.
     pub(crate) fn text(&self, name: &str) -> &str {
-        self.value[name].as_str().unwrap_or_default()
+        self.0[name].as_str().unwrap_or_default()
+    }
+
+    /// How far the work is, in percent.
+    pub(crate) fn percent(&self) -> Option<u64> {
+        self.0["percent"].as_u64()
     }
 }
 
@@ -36,13 +53,14 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(super) fn note(&mut self, repo: &RepoName, event: &WorkEvent, value: Value) {
+    pub(super) fn note(&mut self, repo: &RepoName, event: &WorkEvent, value: &Value) {
         self.last += 1;
         if self.entries.len() == KEPT {
             self.entries.pop_front();
         }
-        let entry = Entry { number: self.last, repo: repo.clone(), issue: event.issue(), value };
-        self.entries.push_back(entry);
+        let is_start = matches!(event, WorkEvent::AgentStarted { .. });
+        let line = value.to_string().into();
+        self.entries.push_back(Entry { number: self.last, repo: repo.clone(), issue: event.issue(), is_start, line });
     }
 
     /// The number of the last one.

@@ -14,7 +14,11 @@ use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub(crate) use self::{issue::Known as KnownIssue, log::Log, repository::Repository};
+pub(crate) use self::{
+    issue::Known as KnownIssue,
+    log::{Entry, Log, Said},
+    repository::Repository,
+};
 
 /// What is known, of all repositories.
 pub struct Known {
@@ -50,7 +54,7 @@ impl Known {
     }
 
     /// Something happened: the event, and its form for programs.
-    pub fn event(&self, repo: &RepoName, event: &WorkEvent, value: Value) {
+    pub fn event(&self, repo: &RepoName, event: &WorkEvent, value: &Value) {
         match event {
             WorkEvent::Failed { issue: None, reason } => {
                 self.change(repo, |known| known.failed = Some(reason.clone()));

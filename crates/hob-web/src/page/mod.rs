@@ -198,7 +198,7 @@ mod tests {
         for line in 1..=12_000 {
             let text = format!("line {line} {}", "x".repeat(100));
             let value = json!({ "event": "activity", "time": "2027-01-15T08:00:00.000Z", "message": text });
-            shared.known.event(&repo, &WorkEvent::Activity { issue: IssueNumber(7), text, share: None }, value);
+            shared.known.event(&repo, &WorkEvent::Activity { issue: IssueNumber(7), text, share: None }, &value);
         }
         for path in ["/", "/now", "/worth-it", "/health", "/issues/acme/site/7"] {
             let (status, text) = reads(&shared, path).await;

@@ -41,8 +41,11 @@ pub(super) async fn get(State(shared): State<Shared>, Query(filter): Query<Filte
 fn lines(shared: &Shared, issue: &IssueView) -> Vec<String> {
     let Ok(repo) = issue.repo.parse::<RepoName>() else { return Vec::new() };
     let log = shared.known.log();
-    let mut lines: Vec<String> =
-        log.of(&repo, IssueNumber(issue.issue)).take(LINES).map(|entry| terminal(entry.text("message"))).collect();
+    let mut lines: Vec<String> = log
+        .of(&repo, IssueNumber(issue.issue))
+        .take(LINES)
+        .map(|entry| terminal(entry.read().text("message")))
+        .collect();
     lines.reverse();
     lines
 }

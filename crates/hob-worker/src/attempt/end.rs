@@ -1,7 +1,6 @@
 //! The end of an attempt.
 
-use hob_agent::traced::failed;
-use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition};
+use hob_domain::{BlockReason, Full, Login, Pause, Proof, PullNumber, Sha, Transition, trace::failed};
 use serde_json::Value;
 use tracing::Span;
 

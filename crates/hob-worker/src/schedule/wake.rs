@@ -7,7 +7,7 @@ use hob_domain::{Login, RepoName};
 use tokio::sync::mpsc;
 
 /// The least time between the beginnings of two polls of a repository that has news again and again.
-pub(super) const APART: Duration = Duration::from_secs(1);
+pub(super) const APART: Duration = Duration::from_millis(500);
 /// News that wait for the scheduler at most.
 const WAITING_MAX: usize = 1_000;
 

@@ -73,9 +73,19 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     match text(&event, "/type") {
         "assistant" => {
             let blocks = event.pointer("/message/content")?.as_array()?;
-            blocks.iter().filter(|block| text(block, "/type") == "tool_use").for_each(|call| note_steps(call, parsed));
+            for call in blocks.iter().filter(|block| text(block, "/type") == "tool_use") {
+                note_steps(call, parsed);
+                parsed.tools.began(text(call, "/id"), text(call, "/name"));
+            }
             let call = blocks.iter().find(|block| text(block, "/type") == "tool_use")?;
             return Some(tool_line(text(call, "/name"), call.get("input")?));
+        }
+        "user" => {
+            let blocks = event.pointer("/message/content")?.as_array()?;
+            for result in blocks.iter().filter(|block| text(block, "/type") == "tool_result") {
+                let is_error = result.get("is_error").and_then(|value| value.as_bool()) == Some(true);
+                parsed.tools.ended(text(result, "/tool_use_id"), is_error);
+            }
         }
         "system" if text(&event, "/subtype") == "api_retry" => {
             let status = count(&event, "/error_status");

@@ -1,7 +1,7 @@
 //! Codex: `codex exec --json`.
 
 use hob_sandbox::Tier;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     adapters::{
@@ -66,14 +66,25 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         "item.started" | "item.updated" | "item.completed" if text(&event, "/item/type") == "todo_list" => {
             parsed.checklist = event.pointer("/item/items").and_then(steps);
         }
-        "item.started" if text(&event, "/item/type") == "command_execution" => {
-            return Some(tool_line("shell", event.get("item")?));
+        "item.started" => {
+            let kind = text(&event, "/item/type");
+            if let Some(tool) = tool(kind, &event) {
+                parsed.tools.began(text(&event, "/item/id"), tool);
+            }
+            return (kind == "command_execution").then(|| tool_line("shell", &event["item"]));
         }
-        "item.completed" => match text(&event, "/item/type") {
-            "agent_message" => text(&event, "/item/text").clone_into(&mut parsed.summary),
-            "file_change" => return Some("edits files".to_owned()),
-            _ => {}
-        },
+        "item.completed" => {
+            let kind = text(&event, "/item/type");
+            if let Some(tool) = tool(kind, &event) {
+                let is_error = matches!(text(&event, "/item/status"), "failed" | "declined");
+                parsed.tools.called(text(&event, "/item/id"), tool, is_error);
+            }
+            match kind {
+                "agent_message" => text(&event, "/item/text").clone_into(&mut parsed.summary),
+                "file_change" => return Some("edits files".to_owned()),
+                _ => {}
+            }
+        }
         "turn.completed" => {
             let tokens = |name: &str| count(&event, &format!("/usage/{name}"));
             parsed.count(Usage {
@@ -95,6 +106,16 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
         _ => {}
     }
     None
+}
+
+/// The name of the tool that an item is a call of. `None` if it is no call.
+fn tool<'a>(kind: &'a str, event: &'a Value) -> Option<&'a str> {
+    match kind {
+        "command_execution" => Some("shell"),
+        "mcp_tool_call" => Some(text(event, "/item/tool")),
+        "file_change" | "web_search" | "collab_tool_call" => Some(kind),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,12 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
             parsed.problem = None;
         }
         "tool.execution_start" => {
+            parsed.tools.began(text(&event, "/data/toolCallId"), text(&event, "/data/toolName"));
             return Some(tool_line(text(&event, "/data/toolName"), event.pointer("/data/arguments")?));
+        }
+        "tool.execution_complete" => {
+            let is_error = event.pointer("/data/success").and_then(|value| value.as_bool()) == Some(false);
+            parsed.tools.ended(text(&event, "/data/toolCallId"), is_error);
         }
         "session.error" => {
             parsed.problem = Some(format!("{}: {}", text(&event, "/data/errorType"), text(&event, "/data/message")));

@@ -56,8 +56,10 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
             if text(&event, "/tool_name") == "write_todos" {
                 parsed.checklist = event.pointer("/parameters/todos").and_then(steps);
             }
+            parsed.tools.began(text(&event, "/tool_id"), text(&event, "/tool_name"));
             return Some(tool_line(text(&event, "/tool_name"), event.get("parameters")?));
         }
+        "tool_result" => parsed.tools.ended(text(&event, "/tool_id"), text(&event, "/status") == "error"),
         "error" => parsed.problem = Some(text(&event, "/message").to_owned()),
         "result" => {
             let tokens = |name: &str| count(&event, &format!("/stats/{name}"));

@@ -80,7 +80,10 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
             if text(&event, "/part/tool") == "todowrite" {
                 parsed.checklist = input.get("todos").and_then(steps);
             }
-            return Some(tool_line(text(&event, "/part/tool"), input));
+            let tool = text(&event, "/part/tool");
+            // It tells of a call once that is over.
+            parsed.tools.called(text(&event, "/part/callID"), tool, text(&event, "/part/state/status") == "error");
+            return Some(tool_line(tool, input));
         }
         "step_finish" => {
             let tokens = |name: &str| count(&event, &format!("/part/tokens/{name}"));

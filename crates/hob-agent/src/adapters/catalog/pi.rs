@@ -81,7 +81,12 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
             }
         }
         "tool_execution_start" => {
+            parsed.tools.began(text(&event, "/toolCallId"), text(&event, "/toolName"));
             return Some(tool_line(text(&event, "/toolName"), event.get("args")?));
+        }
+        "tool_execution_end" => {
+            let is_error = event.get("isError").and_then(Value::as_bool) == Some(true);
+            parsed.tools.ended(text(&event, "/toolCallId"), is_error);
         }
         _ => {}
     }
