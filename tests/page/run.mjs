@@ -109,7 +109,7 @@ class Stage {
   }
 
   /** Starts a run on a repository; where its page is. */
-  async run(binary, name) {
+  async run(binary, name, port = "0") {
     const settings = join(this.folder, `${name}.toml`);
     writeFileSync(
       settings,
@@ -121,7 +121,7 @@ class Stage {
       HOB_LISTEN_TOKEN: TOKEN,
     };
     const state = join(this.folder, `state-${name}`);
-    const args = ["--repo", `ann/${name}`, "--config", settings, "--state-dir", state, "run", "--listen", "0"];
+    const args = ["--repo", `ann/${name}`, "--config", settings, "--state-dir", state, "run", "--listen", port];
     const child = spawn(binary, args, { env, stdio: ["ignore", "ignore", "pipe"], cwd: this.folder });
     const [, page] = await begun(child, "stderr", /serving the page at (http:\S+)\//);
     this.runs = [...(this.runs ?? []), child];
@@ -292,6 +292,25 @@ async function many(browser, binary, stage) {
   await tab.context().close();
 }
 
+/** A process that is gone shows on a page that is open. One that is back asks for its token again. */
+async function goes(tab, page, stage, binary) {
+  // A browser reports each connection that is refused.
+  tab.removeAllListeners("console");
+  await tab.goto(`${page}/now`);
+  await tab.getByText("up to date").waitFor();
+  await ended(stage.runs.pop());
+  const began = Date.now();
+  await tab.getByText("Hob does not answer: what is shown is old").waitFor({ timeout: PATIENCE });
+  const seconds = (Date.now() - began) / 1000;
+  console.log(`a process that is gone shows after ${seconds.toFixed(1)} s`);
+  check("a process that is gone is seen within ten seconds", seconds < 10, seconds);
+  const box = await tab.locator("#live").boundingBox();
+  check("it is said where it is seen", box !== null && box.y === 0, JSON.stringify(box));
+  await stage.run(binary, "site", new URL(page).port);
+  await tab.waitForURL(`${page}/sign-in`, { timeout: PATIENCE });
+  check("it is not said any more", (await tab.locator("#live.old").count()) === 0);
+}
+
 /** A repository as it may look after some weeks, for pictures that others see. */
 async function shop(browser, binary, stage, pictures) {
   await stage.repository("shop", "sh tests/run.sh", { "tests/run.sh": 'for one in tests/[0-9]*.sh; do [ ! -e "$one" ] || sh "$one" || exit 1; done\n' });
@@ -342,6 +361,7 @@ async function main() {
     const tab = await signedIn(browser, page, { viewport: { width: 1280, height: 900 } });
     const other = await answers(tab, page, stage, issue);
     await follows(tab, page, stage);
+    await goes(tab, page, stage, hob);
     await tab.context().close();
     await looks(browser, page, views("ann/site", other).map(([name, path]) => [`${name}-later`, path]), pictures);
     await many(browser, hob, stage);

@@ -3,11 +3,14 @@
 "use strict";
 
 const PAUSE = 1000;
+// A stream ends and begins again all the time; a process that is not there for longer is gone.
+const GONE = 4000;
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 let source = null;
 let isDue = false;
 let isReading = false;
+let gone = null;
 
 const isTyped = (field) => field.value !== field.defaultValue || field === document.activeElement;
 const hasWords = (part) => [...part.querySelectorAll("textarea:not([hidden]), input[type=password], select")].some(
@@ -19,7 +22,7 @@ function replace(fresh) {
   fresh.querySelectorAll("details[id]").forEach((part) => { part.open = isOpen.get(part.id) ?? part.open; });
   const kept = [...main.querySelectorAll(".card[id]")].filter(hasWords);
   if (kept.length === 0 && hasWords(main)) {
-    live.textContent = "· something changed: it is shown when you have finished writing";
+    says("· something changed: it is shown when you have finished writing");
     return;
   }
   // A card in which somebody writes keeps its place in the list, or goes to its beginning if the issue needs nobody any more.
@@ -28,14 +31,23 @@ function replace(fresh) {
     const list = fresh.querySelector("ul.cards");
     if (place) place.replaceWith(card);
     else if (list) list.prepend(card);
-    else { live.textContent = "· something changed: it is shown when you have finished writing"; return; }
+    else { says("· something changed: it is shown when you have finished writing"); return; }
   }
   const focused = document.activeElement;
   const y = window.scrollY;
   main.replaceChildren(...fresh.childNodes);
   if (kept.some((card) => card.contains(focused))) focused.focus({ preventScroll: true });
   window.scrollTo(window.scrollX, y);
-  live.textContent = "· up to date";
+  says("· up to date");
+}
+
+function says(text, isOld = false) {
+  live.textContent = text;
+  live.classList.toggle("old", isOld);
+}
+
+function isGone() {
+  says("Hob does not answer: what is shown is old", true);
 }
 
 async function refresh() {
@@ -51,7 +63,7 @@ async function refresh() {
       document.querySelector("nav").replaceChildren(...page.querySelector("nav").childNodes);
     }
   } catch {
-    live.textContent = "· Hob does not answer: what is shown is old";
+    isGone();
   }
   setTimeout(() => { isReading = false; if (isDue) refresh(); }, PAUSE);
 }
@@ -63,7 +75,19 @@ function follow() {
   } else if (!source && !document.querySelector(".sign-in")) {
     source = new EventSource("/api/v1/events?only=changes");
     source.addEventListener("changed", refresh);
-    source.onopen = refresh;
+    source.onopen = () => {
+      clearTimeout(gone);
+      gone = null;
+      refresh();
+    };
+    source.onerror = () => {
+      gone ??= setTimeout(isGone, GONE);
+      if (source.readyState !== EventSource.CLOSED) return;
+      // It answered something else, for example that it does not know this reader any more: the browser does not ask again.
+      source = null;
+      refresh();
+      setTimeout(follow, GONE);
+    };
   }
 }
 

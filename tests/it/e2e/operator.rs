@@ -1,12 +1,13 @@
 //! An operator of fifty repositories: what goes wrong in one of them shows on the page one poll later at the latest, and then
 //! in the list and the metrics.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, future::Future, os::unix::fs::symlink, pin::Pin, sync::Arc, time::Duration};
 
 use axum::body::{Body, to_bytes};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use github_emulator::{Fault, What, When};
-use hob_domain::RepoName;
-use hob_forge::Connection;
+use hob_domain::{Claimant, IssueNumber, RepoName};
+use hob_forge::{Connection, Forge};
 use hob_web::{Facts, Known, Server};
 use hob_worker::{Repositories, RunLimits, explain, repository_record};
 use http::{Method, Request};
@@ -15,13 +16,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::harness::{Turnstile, World, in_virtual_time};
+use crate::harness::{Turnstile, World, claim, in_virtual_time};
 
 const REPOSITORIES: usize = 50;
 /// By the words of the issue.
 const AGENT: &str = r#"case "$(cat)" in
 *'Ask me'*) echo '{"outcome":"question","question":"Which one?"}' ;;
 *'Break'*) echo 'no such model' >&2; exit 7 ;;
+*'Mend'*) echo x > done.txt; echo '{"outcome":"done","summary":"x"}' ;;
 *'Costly'*) echo x > done.txt; echo '{"outcome":"done","summary":"x","usd":4.6}' ;;
 esac"#;
 
@@ -91,6 +93,30 @@ const TOKEN: Trouble = Trouble {
     page: "/health",
     says: "repositories failed, such as that of acme&#x2f;r0: the forge does not accept the token",
     list: "the forge does not accept the token",
+    metrics: "",
+};
+const FLAKY: Trouble = Trouble {
+    name: "a flaky check",
+    repo: "acme/r37",
+    page: "/health",
+    says: "on unchanged code",
+    list: "",
+    metrics: "",
+};
+const STUCK: Trouble = Trouble {
+    name: "a lease that nobody renews",
+    repo: "acme/r41",
+    page: "/health",
+    says: "was not renewed for",
+    list: "w-gone",
+    metrics: "hob_lease_age_seconds_max{repository=\"acme/r41\"} 1",
+};
+const DISK: Trouble = Trouble {
+    name: "a full disk",
+    repo: "acme/r0",
+    page: "/health",
+    says: "MiB are free where Hob keeps its mirrors and checkouts",
+    list: "",
     metrics: "",
 };
 const QUOTA: Trouble = Trouble {
@@ -180,7 +206,9 @@ fn what_goes_wrong_in_one_of_fifty_repositories_shows_one_poll_later() {
         }
         // News of the last minute may have been missed.
         world.forge.advance(Duration::from_secs(120));
-        let known = Arc::new(Known::new(Facts { jobs: 4, state_dir: world.dir().to_owned() }));
+        let disk = world.dir().join("disk");
+        symlink(world.dir(), &disk).unwrap();
+        let known = Arc::new(Known::new(Facts { jobs: 4, state_dir: disk.clone() }));
         let repositories = Repositories::Named(names.iter().map(|name| name.parse::<RepoName>().unwrap()).collect());
         let (cancel, connection) = (CancellationToken::new(), world.as_bot(&world.settings));
         let pool = world.pool_seen(&connection, repositories, cancel.clone(), &known);
@@ -207,6 +235,32 @@ fn what_goes_wrong_in_one_of_fifty_repositories_shows_one_poll_later() {
                 operator.asks("acme/r19", "Make a file").await;
             });
             took.push(operator.sees(SETTINGS, broken).await);
+            // Fails in every third run.
+            let runs = world.dir().join("runs").display().to_string();
+            let check = format!("n=$(cat {runs} || echo 0); echo $((n + 1)) > {runs}; test $((n % 3)) -ne 1");
+            let flaky = Box::pin(async {
+                let content = STANDARD.encode(format!("checks = ['{check}']\n"));
+                let put = json!({ "message": "Add a check", "content": content });
+                world.call_in("acme/r37", "ann", Method::PUT, "/contents/.github/hob.toml", put).await;
+                operator.asks("acme/r37", "Mend it").await;
+            });
+            took.push(operator.sees(FLAKY, flaky).await);
+            let held = Box::pin(async {
+                operator.asks("acme/r41", "Make a file").await;
+                let forge = Forge::new(Arc::clone(&connection), "acme/r41".parse().unwrap());
+                let base = forge.repository().base_branch().await.unwrap();
+                let claimant = Claimant { duration: Duration::from_secs(36_000), ..world.claimant("w-gone") };
+                let ledger = forge.ledger();
+                ledger.acquire(IssueNumber(1), None, &claimant, &base.tree, claim("Make a file")).await.unwrap();
+                tokio::time::sleep(Duration::from_secs(1_800)).await;
+            });
+            took.push(operator.sees(STUCK, held).await);
+            let full = Box::pin(async {
+                // Nothing is free there.
+                std::fs::remove_file(&disk).unwrap();
+                symlink("/proc", &disk).unwrap();
+            });
+            took.push(operator.sees(DISK, full).await);
             let gone = Box::pin(async {
                 operator.fails("/repos/acme/r23/issues", 500, "it is down");
                 operator.asks("acme/r23", "Make a file").await;
