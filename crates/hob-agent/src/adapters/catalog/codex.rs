@@ -108,7 +108,7 @@ fn read(line: &str, parsed: &mut ParsedOutput) -> Option<String> {
     None
 }
 
-/// The name of the tool that an item is a call of. `None` if it is no call.
+/// The name of the tool that an item calls. `None` for other items.
 fn tool<'a>(kind: &'a str, event: &'a Value) -> Option<&'a str> {
     match kind {
         "command_execution" => Some("shell"),
