@@ -3,6 +3,7 @@
 mod approvals;
 mod checks;
 mod corrections;
+mod lagging;
 mod limits;
 mod mixture;
 mod persons_commits;

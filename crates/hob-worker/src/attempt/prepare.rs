@@ -25,11 +25,11 @@ use crate::{
         loaded_agent::{Chosen, Place, choose},
         named::named_issues,
         purpose::{purpose, wants_investigation},
-        review_brief::begin_round,
+        review_brief::{begin_round, conversation},
     },
     authorize::Authorizer,
     held_issue::HeldIssue,
-    inbox::{Conversation, Inbox},
+    inbox::Inbox,
     mirror::{fetch, patience_of, wait_while_busy},
     push_rules::in_the_way,
     repository_file::file_at,
@@ -55,7 +55,7 @@ pub(super) async fn prepare<'a>(
     let base_sha = fetch(worker, &remote, &base.branch.parse()?).await?;
     let rules = rules_of(worker, held, &base_sha).await?;
     let (record, authorizer) = (lease.record(), Authorizer::default());
-    let conversation = Conversation::on(record.pull.number);
+    let conversation = conversation(worker, &record, issue).await?;
     let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record: &record };
     let review = begin_round(&inbox, held).await?;
     let investigates = Box::pin(wants_investigation(worker, held)).await?;

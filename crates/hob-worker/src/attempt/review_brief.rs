@@ -2,11 +2,54 @@
 
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
-use hob_domain::{ForgeCheckState, OWN_MARK, ReviewEvent, SEEN_MAX, Sha, asked_work};
+use hob_domain::{ForgeCheckState, OWN_MARK, Record, ReviewEvent, SEEN_MAX, Sha, asked_work};
 use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
-use crate::{WorkError, Worker, held_issue::HeldIssue, inbox::Inbox, pull_facts::head_checks};
+use crate::{
+    WorkError, Worker,
+    held_issue::HeldIssue,
+    inbox::{Conversation, Inbox},
+    pull_facts::head_checks,
+};
+
+/// What people said, as an attempt reads it. Reads can lag: if a list is not found or lacks what the round under way is about, all of
+/// them are read anew, and what is still missing then was deleted.
+pub(super) async fn conversation(worker: &Worker, record: &Record, issue: &Issue) -> Result<Conversation, ForgeError> {
+    let first = Conversation::on(record.pull.number);
+    Ok(match shows_round(worker, &first, record, issue).await {
+        Ok(true) => first,
+        Err(error) if !error.is_not_found() => return Err(error),
+        Ok(false) | Err(_) => Conversation::on(record.pull.number),
+    })
+}
+
+/// Whether the lists have all that people said of the round under way.
+async fn shows_round(
+    worker: &Worker,
+    conversation: &Conversation,
+    record: &Record,
+    issue: &Issue,
+) -> Result<bool, ForgeError> {
+    for event in &record.review.round {
+        let is_there = match event {
+            ReviewEvent::Review(id) => conversation.reviews(worker).await?.iter().any(|review| review.id == *id),
+            ReviewEvent::Line(id) => conversation.remarks(worker).await?.iter().any(|remark| remark.id == *id),
+            ReviewEvent::Comment(id) => {
+                conversation.on_pull(worker).await?.iter().any(|comment| comment.id.0 == *id)
+                    || conversation.on_issue(worker, issue, None).await?.iter().any(|comment| comment.id.0 == *id)
+            }
+            ReviewEvent::Check { .. }
+            | ReviewEvent::Conflict { .. }
+            | ReviewEvent::Behind { .. }
+            | ReviewEvent::Ejected(_) => true,
+        };
+        if !is_there {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 /// Shows on the reviews and on the comments on lines of the round under way that Hob has seen them. Nothing depends on
 /// a reaction that is not allowed; one that can be tried again is an error.

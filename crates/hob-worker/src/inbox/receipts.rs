@@ -5,7 +5,7 @@
 //! before it is written.
 
 use hob_domain::{CommandVerdict, IssueNumber, Note, Receipt, SaidIn};
-use hob_forge::{ForgeError, HeldLease, Look, Reaction};
+use hob_forge::{ForgeError, HeldLease, Look, Reaction, Reviews};
 use hob_words::{reply_body, reply_mark};
 use tokio::sync::Mutex;
 
@@ -52,21 +52,30 @@ async fn give(worker: &Worker, lease: &HeldLease, receipt: &Receipt) -> Result<(
 }
 
 async fn react(worker: &Worker, lease: &HeldLease, receipt: &Receipt, reaction: Reaction) -> Result<(), ForgeError> {
-    let id = receipt.comment.0;
-    let reviews = receipt.pull.map(|pull| worker.forge.reviews(pull));
-    let node = match (receipt.said_in, reviews) {
-        (SaidIn::Comment, _) => return worker.forge.comments().react(lease, receipt.comment, reaction).await,
-        (SaidIn::Review, Some(reviews)) => {
-            reviews.all().await?.into_iter().find(|review| review.id == id).map(|review| review.node)
-        }
-        (SaidIn::Line, Some(reviews)) => {
-            reviews.remarks().await?.into_iter().find(|remark| remark.id == id).map(|remark| remark.node)
-        }
-        (SaidIn::Review | SaidIn::Line, None) => None,
-    };
-    match (reviews, node.filter(|node| !node.is_empty())) {
-        (Some(reviews), Some(node)) => reviews.react(lease, &[node], reaction).await,
-        // It was deleted.
-        (_, None) | (None, _) => Ok(()),
+    if receipt.said_in.is_comment() {
+        return worker.forge.comments().react(lease, receipt.comment, reaction).await;
     }
+    let Some(pull) = receipt.pull else { return Ok(()) };
+    let reviews = worker.forge.reviews(pull);
+    let node = match node_in(reviews, receipt).await {
+        // Reads can lag.
+        Ok(None) => node_in(reviews, receipt).await?,
+        Err(error) if error.is_not_found() => node_in(reviews, receipt).await?,
+        found => found?,
+    };
+    match node.filter(|node| !node.is_empty()) {
+        Some(node) => reviews.react(lease, &[node], reaction).await,
+        // It was deleted.
+        None => Ok(()),
+    }
+}
+
+/// The id for GraphQL of what was said in a review. `None` if the lists do not show it.
+async fn node_in(reviews: Reviews<'_>, receipt: &Receipt) -> Result<Option<String>, ForgeError> {
+    let id = receipt.comment.0;
+    Ok(match receipt.said_in {
+        SaidIn::Review => reviews.all().await?.into_iter().find(|review| review.id == id).map(|review| review.node),
+        SaidIn::Line => reviews.remarks().await?.into_iter().find(|remark| remark.id == id).map(|remark| remark.node),
+        SaidIn::Comment => None,
+    })
 }
