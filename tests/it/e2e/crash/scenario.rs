@@ -464,14 +464,20 @@ impl Scenario {
         if said.exists() {
             return;
         }
-        gate.reached().await;
-        let at_publication = turnstile.stop_at_path("/pulls");
         let mut go = None;
-        if self != Self::HeardAtWork && self != Self::ToldOffAtWork {
-            gate.open().await;
-            go = Some(at_publication.await.unwrap());
-        } else {
+        if self == Self::HeardAtWork || self == Self::ToldOffAtWork {
+            gate.reached().await;
             turnstile.open();
+        } else {
+            let mut at_publication = turnstile.stop_at_path("/pulls");
+            tokio::select! {
+                () = gate.reached() => {
+                    gate.open().await;
+                    go = Some(at_publication.await.unwrap());
+                }
+                // Work that had passed its checks when its worker died is published without an agent.
+                stopped = &mut at_publication => go = Some(stopped.unwrap()),
+            }
         }
         // The worker may have died in the middle of this before.
         if world.said(1).await.iter().all(|said| said.author != "ann") {
