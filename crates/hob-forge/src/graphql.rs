@@ -36,7 +36,7 @@ pub(super) struct AnswerWire {
     pub(super) errors: Vec<ProblemWire>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct ProblemWire {
     #[serde(default)]
     pub(super) message: String,
@@ -52,14 +52,23 @@ pub(super) struct ProblemWire {
 pub(super) struct Answered {
     /// The data; null for parts that the forge could not answer.
     pub(super) data: Value,
-    /// The path of each part that the token may not see.
-    hidden: Vec<Vec<Value>>,
+    /// Why parts of it are null.
+    problems: Vec<ProblemWire>,
 }
 
 impl Answered {
     /// Whether a part of `field` below `of` is hidden from the token.
     pub(super) fn hides(&self, of: &str, field: &str) -> bool {
-        self.hidden.iter().any(|path| path.iter().any(|part| part == of) && path.iter().any(|part| part == field))
+        let hidden = self.problems.iter().filter(|problem| problem.is("FORBIDDEN"));
+        let mut paths = hidden.filter_map(|problem| problem.path.as_ref());
+        paths.any(|path| path.iter().any(|part| part == of) && path.iter().any(|part| part == field))
+    }
+
+    /// Whether nothing is missing but what `field` should be, because there is no such thing.
+    pub(super) fn lacks_at_most(&self, field: &str) -> bool {
+        let is_of_it = |path: &Vec<Value>| path.last().is_some_and(|part| part == field);
+        let is_it = |problem: &ProblemWire| problem.is("NOT_FOUND") && problem.path.as_ref().is_some_and(is_of_it);
+        self.problems.iter().all(is_it)
     }
 }
 
@@ -122,8 +131,7 @@ impl Connection {
         if data.is_null() {
             return Err(self.problem(&reply, errors, purpose));
         }
-        let hidden = errors.into_iter().filter(|problem| problem.is("FORBIDDEN")).filter_map(|problem| problem.path);
-        Ok(Answered { data, hidden: hidden.collect() })
+        Ok(Answered { data, problems: errors })
     }
 
     /// Why a query was answered without data.

@@ -5,7 +5,7 @@ use hob_domain::{
     Action, ApprovalGrant, Blocked, Decision, Ending, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery,
     State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
 };
-use hob_forge::{ForgeError, Issue};
+use hob_forge::Issue;
 use hob_words::{chosen_by_outcomes, how_to_answer, likely_cost};
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ pub struct Overview {
 /// [`WorkError`] of a read; nothing is written.
 pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     let worker = &here(worker).await?;
-    let found = look(worker).await?;
+    let found = discover(worker).await?;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut queue = explained(worker, &found, planned).await?;
     queue.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
@@ -112,15 +112,6 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     Ok(Overview { trigger, queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
 }
 
-/// What there is, in a repository that can be worked on.
-async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
-    let found = discover(worker).await?;
-    if worker.forge.repository().details().await?.archived {
-        return Err(ForgeError::Archived(worker.forge.repo().clone()).into());
-    }
-    Ok(found)
-}
-
 /// These issues alone, in this order, which is the one in which they would be taken. `None` means an issue that is
 /// not there, or is a pull request.
 ///
@@ -128,7 +119,7 @@ async fn look(worker: &Worker) -> Result<Discovered, WorkError> {
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
     let worker = &here(worker).await?;
-    let found = Box::pin(look(worker)).await?;
+    let found = Box::pin(discover(worker)).await?;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
     let mut all = Vec::new();

@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc};
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
-use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings, own_environment};
+use hob_config::{RepositorySettings, own_environment};
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
 use hob_process::has_program;
@@ -17,7 +17,7 @@ use crate::{
     profiles::{forge_catalog, known_profiles},
     program_starts::program_starts,
     push_rules::{RulesFound, in_the_way, refusing_rules},
-    repository_file::in_repository,
+    repository_file::{file_at, file_if_any, in_repository, note_name},
     sandbox::try_sandbox,
 };
 
@@ -173,6 +173,7 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
     if fit.is_err() {
         findings.look("repository", fit, |()| String::new())?;
     }
+    note_name(worker, &details.default_branch);
     let base = worker.forge.repository().tip(details.default_branch).await.map_err(WorkError::from);
     // What is wrong with the file is found below.
     let here = match &base {
@@ -192,13 +193,13 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         let reached = async { Ok(worker.workspace.reach(&worker.remote().await?).await?) };
         findings.look("git server", reached.await, |()| "git can read the repository".to_owned())?;
     }
-    let rules = match repository_settings(worker, &base).await {
+    let rules = match file_if_any(worker, &base.sha).await {
         Ok(Some(rules)) => rules,
         Ok(None) => {
             let says = "there is no `.github/hob.toml`: `hob init` opens a pull request with one, and without it pull \
                         requests say that the work is not verified";
             findings.add(Health::Note, "checks", says);
-            RepositorySettings::default()
+            Arc::default()
         }
         Err(error) => {
             findings.look("repository's settings", Err(error), |()| String::new())?;
@@ -354,12 +355,6 @@ async fn lists(worker: &Worker, findings: &mut Findings) -> Result<(), WorkError
     Ok(())
 }
 
-/// The repository's own settings, from the base branch; `None` if it has no such file.
-async fn repository_settings(worker: &Worker, base: &BaseBranch) -> Result<Option<RepositorySettings>, WorkError> {
-    let text = worker.forge.repository().file(REPOSITORY_SETTINGS_PATH, &base.sha).await?;
-    Ok(text.map(|text| RepositorySettings::beside(&worker.settings, &text)).transpose()?)
-}
-
 /// Checks that the protected paths are globs, and that the programs of the checks exist.
 async fn repository_rules(
     worker: &Worker,
@@ -427,7 +422,7 @@ async fn named_profile(
 /// # Errors
 /// [`WorkError`] of reading the repository's settings.
 pub async fn ask_model(worker: &Worker, base: &BaseBranch) -> Result<Finding, WorkError> {
-    let rules = without_profile(worker, &repository_settings(worker, base).await?.unwrap_or_default());
+    let rules = without_profile(worker, &*file_at(worker, &base.sha).await?);
     let name = agent_name(worker, None, &rules);
     let asked = async { build_agent(worker, &rules, name.clone()).await?.ask_model().await };
     let (health, says) = match asked.await {

@@ -91,16 +91,23 @@ async fn an_issue_whose_ledger_cannot_be_read_is_listed_with_the_reason() {
 async fn an_archived_repository_is_said_to_be_and_nothing_is_written_to_it() {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
-    let mut repository = world.look("").await;
-    repository["archived"] = json!(true);
-    inject(&world, "/repos/acme/site", raw(200, repository.to_string()));
+    let archived =
+        async |is: bool| world.call("ann", Method::PATCH, "", json!({"archived": is})).await["archived"].clone();
+    assert_eq!(archived(true).await, true);
     let before = world.writes().len();
-    for command in [&["status"][..], &["explain", "1"], &["run", "--once"], &["run", "1"]] {
-        let ended = world.hob(command).await;
-        assert!(ended.code != 0 && ended.stderr.contains("acme/site is archived"), "{command:?}: {ended:?}");
+    for graphql in ["answers", "is missing"] {
+        if graphql == "is missing" {
+            inject(&world, "/api/graphql", raw(404, "Not Found".to_owned()));
+        }
+        for command in [&["status"][..], &["explain", "1"], &["run", "--once"], &["run", "1"], &["status", "--ready"]] {
+            let ended = world.hob(command).await;
+            let says_so = ended.code != 0 && ended.stderr.contains("acme/site is archived");
+            assert!(says_so, "{command:?}, GraphQL {graphql}: {ended:?}");
+        }
     }
     assert_eq!(world.writes().len(), before);
     world.forge.heal();
+    archived(false).await;
     world.finish().await;
 }
 

@@ -76,6 +76,19 @@ fn calls(world: &World) -> Vec<LoggedRequest> {
     world.forge.requests().into_iter().filter(|call| own(call) && call.path.starts_with("/api/")).collect()
 }
 
+#[tokio::test]
+async fn a_process_that_finds_nothing_to_do_asks_three_questions() {
+    let world = World::fixing().start().await;
+    for args in [&["run", "--once"][..], &["status", "--ready"], &["status"]] {
+        let before = calls(&world).len();
+        let ended = world.hob(args).await;
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let made = calls(&world).split_off(before);
+        assert_eq!(made.iter().filter(|call| call.counted).count(), 3, "{args:?}: {made:?}");
+    }
+    world.finish().await;
+}
+
 /// A world with a finished issue, the ledgers of `issues` more finished ones, and one that is not finished.
 async fn with_a_long_past(issues: u64) -> World {
     let world = World::fixing().start().await;
@@ -189,9 +202,9 @@ async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_fo
         assert_eq!(made.iter().filter(alone).count(), 0, "{made:?}");
         learned.push(counted);
     }
-    // The default branch and the repository's file; the issues, the refs, their commits, the token's account, the pull
+    // The default branch with the repository's file; the issues, the refs, their commits, the token's account, the pull
     // request, its base, and its comments; if there are more, a list of them. A worker that stays also reads the branches
     // once and, of each head, the check runs and the statuses.
-    assert_eq!(learned, [[2 + 7, 1 + 2, 0], [6, 9 * 2, 0]]);
+    assert_eq!(learned, [[1 + 7, 1 + 2, 0], [6, 9 * 2, 0]]);
     world.finish().await;
 }

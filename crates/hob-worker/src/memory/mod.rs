@@ -18,5 +18,6 @@ mod trouble;
 mod worker_memory;
 
 pub(super) use found_pulls::Found;
+pub(super) use read_file::FileOfCommit;
 pub use worker_memory::Preflight;
 pub(super) use worker_memory::WorkerMemory;

@@ -6,19 +6,22 @@ use hob_config::RepositorySettings;
 use hob_domain::Sha;
 use parking_lot::Mutex;
 
+/// The file of a commit; `None` if it has none.
+pub(crate) type FileOfCommit = Option<Arc<RepositorySettings>>;
+
 /// The file at one commit.
 #[derive(Debug, Default)]
-pub(crate) struct ReadFile(Mutex<Option<(Sha, Arc<RepositorySettings>)>>);
+pub(crate) struct ReadFile(Mutex<Option<(Sha, FileOfCommit)>>);
 
 impl ReadFile {
     /// The file at this commit; `None` if another was read last.
-    pub(crate) fn at(&self, commit: &Sha) -> Option<Arc<RepositorySettings>> {
-        self.0.lock().as_ref().filter(|(known, _)| known == commit).map(|(_, file)| Arc::clone(file))
+    pub(crate) fn at(&self, commit: &Sha) -> Option<FileOfCommit> {
+        self.0.lock().as_ref().filter(|(known, _)| known == commit).map(|(_, file)| file.clone())
     }
 
     /// Notes the file at this commit.
-    pub(crate) fn note(&self, commit: &Sha, file: &Arc<RepositorySettings>) {
-        *self.0.lock() = Some((commit.clone(), Arc::clone(file)));
+    pub(crate) fn note(&self, commit: &Sha, file: &FileOfCommit) {
+        *self.0.lock() = Some((commit.clone(), file.clone()));
     }
 }
 
@@ -28,10 +31,10 @@ mod tests {
 
     #[test]
     fn the_file_of_one_commit_is_known() {
-        let (memory, file) = (ReadFile::default(), Arc::new(RepositorySettings::default()));
+        let (memory, file) = (ReadFile::default(), Some(Arc::new(RepositorySettings::default())));
         memory.note(&Sha::from("a"), &file);
         assert!(memory.at(&Sha::from("a")).is_some() && memory.at(&Sha::from("b")).is_none());
-        memory.note(&Sha::from("b"), &file);
-        assert!(memory.at(&Sha::from("a")).is_none() && memory.at(&Sha::from("b")).is_some());
+        memory.note(&Sha::from("b"), &None);
+        assert!(memory.at(&Sha::from("a")).is_none() && memory.at(&Sha::from("b")).is_some_and(|file| file.is_none()));
     }
 }

@@ -32,7 +32,10 @@ pub struct ReadyIssue {
 /// [`WorkError`] if the forge could not be asked; the trouble of one issue does not fail the list.
 pub async fn ready(worker: &Worker) -> Result<Vec<ReadyIssue>, WorkError> {
     for _pass in 0..PASSES {
-        let Some(Poll { reconciled, .. }) = poll(worker, &Scope::All).await? else { break };
+        let Some(Poll { reconciled, base, .. }) = poll(worker, &Scope::All).await? else { break };
+        if base.is_none() {
+            return Ok(Vec::new());
+        }
         if reconciled.reconciled == 0 {
             break;
         }
