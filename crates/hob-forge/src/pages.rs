@@ -148,7 +148,8 @@ async fn read_page<T: Serialize + DeserializeOwned>(
     purpose: Purpose<'_>,
 ) -> Result<(Vec<T>, Links), ForgeError> {
     let (page, links): (Vec<T>, _) = connection.read(path, purpose).await?;
-    if page.len() == PER_PAGE && links.next.is_none() {
+    // Refs are not paged: a hundred of them are all.
+    if page.len() == PER_PAGE && links.next.is_none() && path.contains("per_page=") {
         connection.cache.forget(path);
     }
     Ok((page, links))
