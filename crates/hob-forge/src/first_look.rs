@@ -2,8 +2,8 @@
 //! nothing to do asks hardly more.
 //!
 //! # Caveats
-//! It is never answered with 304: a process that stays reads the tip over the REST API from then on. All that the query does not tell
-//! plainly is left to the REST API, whose answers say what is wrong: [`first_look`] then is `None`.
+//! It is never answered with 304: a process that stays reads the tip over the REST API from then on. What the query does not
+//! tell plainly is left to the REST API, whose answers say what is wrong: [`first_look`] then is `None`.
 
 use hob_domain::Sha;
 use serde::Deserialize;

@@ -64,6 +64,12 @@ impl Answered {
         paths.any(|path| path.iter().any(|part| part == of) && path.iter().any(|part| part == field))
     }
 
+    /// Whether nothing is missing of the entry at `index` of a list at the top.
+    pub(super) fn is_whole_at(&self, index: usize) -> bool {
+        let is_of_it = |path: &Vec<Value>| path.get(1).is_none_or(|part| part.as_u64() == Some(index as u64));
+        !self.problems.iter().any(|problem| problem.path.as_ref().is_none_or(is_of_it))
+    }
+
     /// Whether nothing is missing but what `field` should be, because there is no such thing.
     pub(super) fn lacks_at_most(&self, field: &str) -> bool {
         let is_of_it = |path: &Vec<Value>| path.last().is_some_and(|part| part == field);

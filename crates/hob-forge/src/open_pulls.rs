@@ -15,19 +15,20 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::{
-    Comment, Edited, ForgeError, HeadCheck, Pull, Pulls,
+    Comment, Edited, ForgeError, HeadCheck, Pull, PullOutline, Pulls,
     TokenPermission::PullRequestsRead,
     comments::said,
     counted_checks::{Origin, Says, counted},
     edits::EditorWire,
     head_checks::{AppWire, SuiteWire, run_state, status_state, unapproved},
+    pull_outlines::CountsWire,
     reviews::has_words,
 };
 
 /// Pull requests in one query; the answer has to come within `forge.timeout`.
 const BATCH: usize = 10;
 
-const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
+const FIELDS: &str = "fragment facts on PullRequest { id number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
     mergeStateStatus \
     reviews(last: 100, states: [CHANGES_REQUESTED, COMMENTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId state \
         submittedAt lastEditedAt body author { login __typename } } } \
@@ -37,7 +38,8 @@ const FIELDS: &str = "fragment facts on PullRequest { number state url updatedAt
     comments(last: 100) { pageInfo { hasPreviousPage } nodes { fullDatabaseId createdAt lastEditedAt body author { login __typename } } } \
     timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { \
         ... on RemovedFromMergeQueueEvent { createdAt reason } } } \
-    statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes { __typename ... on CheckRun { name status conclusion \
+    statusCheckRollup { state contexts(first: 100) { pageInfo { hasNextPage } checkRunCountsByState { state count } \
+        statusContextCountsByState { state count } nodes { __typename ... on CheckRun { name status conclusion \
             startedAt completedAt checkSuite { databaseId app { slug } } } ... on StatusContext { context state createdAt } } } } \
     commits(last: 1) { nodes { commit { checkSuites(first: 100) { pageInfo { hasNextPage } nodes { conclusion app { slug } } } } } } }";
 
@@ -61,11 +63,16 @@ pub struct OpenPull {
     pub ejected: Option<(Timestamp, String)>,
     /// Whether everything that people said is included.
     pub is_whole: bool,
+    /// Its id in GraphQL.
+    pub node: String,
+    /// What it was like from afar. `None` if the query does not tell it.
+    pub outline: Option<PullOutline>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PullWire {
+    id: String,
     number: PullNumber,
     state: String,
     url: String,
@@ -174,7 +181,16 @@ struct CommitWire {
 
 #[derive(Deserialize)]
 struct RollupWire {
-    contexts: List<ContextWire>,
+    state: String,
+    contexts: ContextsWire,
+}
+
+#[derive(Deserialize)]
+struct ContextsWire {
+    #[serde(flatten)]
+    list: List<ContextWire>,
+    #[serde(flatten)]
+    counts: CountsWire,
 }
 
 #[derive(Deserialize)]
@@ -306,8 +322,7 @@ impl PullWire {
     }
 
     /// The checks on its head; `None` if some are not here.
-    fn checks(&mut self) -> Option<Vec<(String, ForgeCheckState)>> {
-        let contexts = self.status_check_rollup.take().map(|rollup| rollup.contexts);
+    fn checks(&mut self, contexts: Option<List<ContextWire>>) -> Option<Vec<(String, ForgeCheckState)>> {
         let contexts = contexts.map_or_else(|| Some(Vec::new()), List::whole)?;
         let last = self.commits.take().and_then(|commits| commits.nodes.into_iter().flatten().next_back());
         let suites = last?.commit.check_suites?.whole()?;
@@ -324,7 +339,21 @@ impl PullWire {
         let remarks = self.remarks();
         let said = self.said(own);
         let comments = self.comments.nodes.drain(..).flatten().map(Comment::from).collect();
-        let checks = self.checks();
+        let rollup = self.status_check_rollup.take();
+        let (contexts, counts) =
+            rollup.map(|rollup| (rollup.contexts.list, rollup.contexts.counts.beside(rollup.state))).unzip();
+        let outline = |checks| PullOutline {
+            number: self.number,
+            updated_at: self.updated_at,
+            head: self.head_ref_oid.clone(),
+            checks,
+        };
+        // Without the counts of checks that there are, their changes would not show.
+        let outline = match counts {
+            None => Some(outline(None)),
+            Some(counts) => counts.map(|counts| outline(Some(counts))),
+        };
+        let checks = self.checks(contexts);
         let removals = self.timeline_items.map(|items| items.nodes).unwrap_or_default();
         let removal = removals.into_iter().flatten().next();
         let merge = match (self.mergeable.as_str(), self.merge_state_status.as_str()) {
@@ -358,6 +387,8 @@ impl PullWire {
                 .and_then(|removal| Some((removal.created_at, removal.reason?)))
                 .filter(|(_, reason)| is_mendable(reason)),
             is_whole,
+            node: self.id,
+            outline,
         }
     }
 }
@@ -413,7 +444,7 @@ impl Pulls<'_> {
             if !one.is_null() {
                 let mut open = PullWire::deserialize(one).map_err(unreadable)?.into_open(own);
                 if ["statusCheckRollup", "checkSuites"].iter().any(|field| answered.hides(&name, field)) {
-                    open.checks = None;
+                    (open.checks, open.outline) = (None, None);
                 }
                 found.push(open);
             }
@@ -444,7 +475,7 @@ mod tests {
     fn pull() -> Value {
         let ann = || person("ann", "User");
         json!({
-            "number": 7, "state": "OPEN", "url": "u", "updatedAt": "2026-01-02T03:04:05Z", "headRefOid": "h",
+            "id": "PR_7", "number": 7, "state": "OPEN", "url": "u", "updatedAt": "2026-01-02T03:04:05Z", "headRefOid": "h",
             "baseRefOid": "b", "baseRefName": "main", "mergeable": "MERGEABLE", "mergeStateStatus": "BLOCKED",
             "reviews": { "pageInfo": { "hasPreviousPage": false }, "nodes": [
                 { "fullDatabaseId": "1", "state": "CHANGES_REQUESTED", "submittedAt": "2026-01-02T03:04:05Z", "author": ann() },
@@ -457,7 +488,7 @@ mod tests {
             ] },
             "comments": { "pageInfo": { "hasPreviousPage": false }, "nodes": [comment(8, ann(), "/hob shorter"), comment(9, ann(), "Nice.")] },
             "timelineItems": { "nodes": [] },
-            "statusCheckRollup": { "contexts": { "nodes": [
+            "statusCheckRollup": { "state": "FAILURE", "contexts": { "checkRunCountsByState": [], "statusContextCountsByState": [], "nodes": [
                 { "__typename": "CheckRun", "name": "a", "status": "COMPLETED", "conclusion": "FAILURE" },
                 { "__typename": "CheckRun", "name": "b", "status": "QUEUED", "conclusion": null },
                 { "__typename": "StatusContext", "context": "c", "state": "EXPECTED" },

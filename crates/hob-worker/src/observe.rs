@@ -20,7 +20,7 @@ use crate::{
     inbox::{Conversation, Inbox},
     ledgers::{FEW, messages},
     people::still_begun,
-    pull_facts::{Followed, pull_facts, read_ahead},
+    pull_facts::{Followed, Tips, pull_facts, read_ahead},
 };
 
 /// A snapshot, with what an action needs beside it.
@@ -91,16 +91,21 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
         entries.insert(number, entry);
     }
     let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
-    let open_pulls = open_pulls(worker, entries.values()).await?;
+    let open = OpenPulls { pulls: open_pulls(worker, entries.values()).await?, tips: Tips::default() };
     worker.memory.found_pulls.begin_poll();
     let followed = entries.values().filter_map(|entry| {
         let pull = in_review(&entry.record)?;
-        Some(Followed { pull, branch: entry.record.work.branch_name(), updated_at: *open_pulls.get(&pull)? })
+        Some(Followed {
+            pull,
+            branch: entry.record.work.branch_name(),
+            updated_at: *open.pulls.get(&pull)?,
+            tips: &open.tips,
+        })
     });
-    read_ahead(worker, followed.collect()).await;
+    read_ahead(worker, followed.collect(), &open.tips).await;
     let (mut views, authorizer) = (Vec::new(), Authorizer::default());
     for issue in issues.values() {
-        match view(worker, &authorizer, issue, entries.get(&issue.number), &open_pulls).await {
+        match view(worker, &authorizer, issue, entries.get(&issue.number), &open).await {
             Ok(seen) => views.push(*seen.view),
             Err(error) => {
                 unreadable.insert(issue.number, unread(worker, issue.number, &issue.title, error)?);
@@ -197,7 +202,7 @@ pub(super) async fn observe(worker: &Worker, number: IssueNumber) -> Result<Opti
         return Ok(None);
     }
     let issue = issue.unwrap_or_else(|| Issue::gone(number));
-    let Seen { view, conversation } = view(worker, &authorizer, &issue, entry.as_ref(), &BTreeMap::new()).await?;
+    let Seen { view, conversation } = view(worker, &authorizer, &issue, entry.as_ref(), &OpenPulls::default()).await?;
     Ok(Some(Observed { issue, entry, view, authorizer, conversation, began }))
 }
 
@@ -238,6 +243,14 @@ async fn open_pulls(
     }
 }
 
+/// What one look knows of the open pull requests that it follows.
+#[derive(Default)]
+struct OpenPulls {
+    /// When each that a list shows to be open last changed.
+    pulls: BTreeMap<PullNumber, Timestamp>,
+    tips: Tips,
+}
+
 /// The view of an issue, and what was read for it of what people wrote.
 struct Seen {
     view: Box<IssueView>,
@@ -249,11 +262,11 @@ async fn view(
     authorizer: &Authorizer,
     issue: &Issue,
     entry: Option<&LedgerEntry>,
-    open_pulls: &BTreeMap<PullNumber, Timestamp>,
+    open: &OpenPulls,
 ) -> Result<Seen, WorkError> {
     let record: Option<Record> = entry.map(|entry| entry.record.clone());
     let seen = match record.as_ref().and_then(followed_pull) {
-        Some(number) => match open_pulls.get(&number) {
+        Some(number) => match open.pulls.get(&number) {
             Some(at) => Some((number, PullStatus::Open, *at)),
             None => worker.forge.pulls().status(number).await?.map(|(status, at)| (number, status, at)),
         },
@@ -274,7 +287,7 @@ async fn view(
     let inbox = record.as_ref().map(|record| Inbox { worker, authorizer, conversation: &conversation, record });
     let of_review = inbox.as_ref().filter(|inbox| in_review(inbox.record).is_some());
     let review = if let (Some(inbox), Some((pull, PullStatus::Open, updated_at))) = (of_review, seen) {
-        let followed = Followed { pull, branch: inbox.record.work.branch_name(), updated_at };
+        let followed = Followed { pull, branch: inbox.record.work.branch_name(), updated_at, tips: &open.tips };
         Box::pin(pull_facts(inbox, &followed)).await?
     } else {
         None

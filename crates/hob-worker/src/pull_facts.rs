@@ -4,8 +4,8 @@
 //! # Flow
 //! Lists that are answered 304 and not counted while nothing changes tell which pull requests have changed: that of the
 //! open ones, and those of the branches. One query asks about all of them. The checks on a head change without a trace
-//! there, so they are read each time, and not counted while they stay the same. If the query is not answered, or is
-//! incomplete, the lists of each pull request are read.
+//! there: of a few pull requests they are read each time, and not counted while they stay the same; of many, one query
+//! tells which have others than before. If a query is not answered, or is incomplete, the lists of each pull request are read.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -13,12 +13,17 @@ use hob_domain::{
     Actor, FailureClass, ForgeCheck, ForgeCheckState, MergeState, Message, OWN_MARK, PullFacts, PullNumber, Record,
     ReviewEvent, ReviewLog, Said, Sha, Timestamp,
 };
-use hob_forge::{ForgeError, HeadCheck};
+use hob_forge::{ForgeError, HeadCheck, PullOutline, pull_outlines};
+use parking_lot::Mutex;
+use tokio::sync::OnceCell;
 
 use crate::{WorkError, Worker, authorize::Authorizer, inbox::Inbox, memory::Found};
 
 /// The forge's times are whole seconds: more may follow within the second of the last find.
 const SAME_SECOND: Duration = Duration::from_secs(1);
+
+/// The fewest pull requests whose checks are asked about in one query: those of fewer are read at once, since answers without news are free.
+const OUTLINES_MIN: usize = 5;
 
 /// A pull request of an issue in review.
 #[derive(Debug, Clone, Copy)]
@@ -27,21 +32,77 @@ pub(super) struct Followed<'a> {
     pub(super) branch: Option<&'a str>,
     /// Its last change, by the forge's current list.
     pub(super) updated_at: Timestamp,
+    pub(super) tips: &'a Tips,
+}
+
+/// The tips of branches that pull requests are about, each read once in a look.
+#[derive(Debug, Default)]
+pub(super) struct Tips {
+    /// Those of Hob's branches.
+    heads: OnceCell<BTreeMap<String, Sha>>,
+    /// Those of branches that work is merged into.
+    bases: Mutex<BTreeMap<String, Sha>>,
+}
+
+impl Tips {
+    /// The tip of one of Hob's branches, by one list for all of them.
+    async fn head(&self, worker: &Worker, branch: &str) -> Option<&Sha> {
+        let read = || worker.forge.repository().tips(&worker.settings.workspace.branch_prefix);
+        self.heads.get_or_try_init(read).await.ok()?.get(branch)
+    }
+
+    /// The tip of a branch that work is merged into.
+    async fn base(&self, worker: &Worker, branch: &str) -> Result<Sha, ForgeError> {
+        if let Some(known) = self.bases.lock().get(branch).cloned() {
+            return Ok(known);
+        }
+        let tip = worker.forge.repository().tip(branch.to_owned()).await?.sha;
+        self.bases.lock().insert(branch.to_owned(), tip.clone());
+        Ok(tip)
+    }
 }
 
 /// Asks in one query about those of these pull requests that may have changed. Failures are retried one by one.
-pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>) {
-    let mut changed = Vec::new();
+pub(super) async fn read_ahead(worker: &Worker, followed: Vec<Followed<'_>>, tips: &Tips) {
+    let (mut changed, mut same) = (Vec::new(), Vec::new());
     for one in followed {
-        if known(worker, &one).await.is_none() {
-            changed.push(one.pull);
+        match known(worker, &one).await {
+            Some(found) => same.push(found),
+            None => changed.push(one.pull),
         }
     }
-    if changed.len() > 1
-        && let Err(error) = ask(worker, &changed).await
-    {
+    let with_other_checks = with_other_checks(worker, &same).await;
+    let asks = !with_other_checks.is_empty() || changed.len() > 1;
+    changed.extend(with_other_checks);
+    if asks && let Err(error) = ask(worker, &changed, tips).await {
         tracing::debug!(%error, "the pull requests are read one by one: {error}");
     }
+}
+
+/// Those of these pull requests whose checks are not as they were found; the others' are known for this poll. None if they are few, or if
+/// that cannot be told.
+async fn with_other_checks(worker: &Worker, found: &[Arc<Found>]) -> Vec<PullNumber> {
+    let asked: BTreeMap<PullNumber, (&Arc<Found>, &PullOutline)> = found
+        .iter()
+        .filter_map(|found| Some((found.open.pull.number, (found, found.open.outline.as_ref()?))))
+        .collect();
+    if asked.len() < OUTLINES_MIN {
+        return Vec::new();
+    }
+    let ids: Vec<_> = asked.values().map(|(found, _)| found.open.node.as_str()).collect();
+    let now = pull_outlines(worker.forge.connection(), &ids).await.unwrap_or_else(|error| {
+        tracing::debug!(%error, "the checks are read one by one: {error}");
+        Vec::new()
+    });
+    let mut changed = Vec::new();
+    for outline in now {
+        match asked.get(&outline.number) {
+            Some((found, before)) if **before == outline => worker.memory.found_pulls.note_same_checks(found),
+            Some(_) => changed.push(outline.number),
+            None => {}
+        }
+    }
+    changed
 }
 
 /// The current facts about the pull request, whose conversation the inbox has; `None` if it is gone.
@@ -49,7 +110,7 @@ pub(super) async fn pull_facts(inbox: &Inbox<'_>, followed: &Followed<'_>) -> Re
     let Inbox { worker, authorizer, conversation, record } = *inbox;
     let found = match known(worker, followed).await {
         Some(found) => Some(found),
-        None => match ask(worker, &[followed.pull]).await {
+        None => match ask(worker, &[followed.pull], followed.tips).await {
             // If only the query takes the forge too long, each of the lists may still be answered.
             Err(error) if matches!(error.class(), FailureClass::Transient { .. }) && !is_of_the_query(&error) => {
                 return Err(error);
@@ -113,9 +174,9 @@ async fn of_head(
 ) -> Result<Vec<(String, ForgeCheckState)>, WorkError> {
     let is_draft = record.pull.waits_for_green();
     let told = found.and_then(|found| found.open.checks.as_ref());
-    let is_new = found.is_some_and(|found| worker.memory.found_pulls.is_new(found));
+    let are_of_now = found.is_some_and(|found| worker.memory.found_pulls.has_checks_of_now(found));
     // An empty list may mean that the token may not see them, which the query does not always say.
-    if let Some(told) = told.filter(|told| is_new && !(is_draft && told.is_empty())) {
+    if let Some(told) = told.filter(|told| are_of_now && !(is_draft && told.is_empty())) {
         return Ok(told.clone());
     }
     let checks = worker.forge.head_checks(head);
@@ -151,23 +212,20 @@ async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
     if !may_be_same {
         return None;
     }
-    // One list for all pull requests.
-    let heads = worker.forge.repository().tips(&worker.settings.workspace.branch_prefix).await.ok()?;
-    let head_is_same = followed.branch.is_some_and(|branch| heads.get(branch) == Some(&open.pull.head));
-    let is_same = head_is_same && tip(worker, &open.pull.base_name).await.is_ok_and(|now| now == found.tip);
-    is_same.then_some(found)
-}
-
-async fn tip(worker: &Worker, branch: &str) -> Result<Sha, ForgeError> {
-    Ok(worker.forge.repository().tip(branch.to_owned()).await?.sha)
+    let tips = followed.tips;
+    if tips.head(worker, followed.branch?).await != Some(&open.pull.head) {
+        return None;
+    }
+    let base_is_same = tips.base(worker, &open.pull.base_name).await.is_ok_and(|now| now == found.tip);
+    base_is_same.then_some(found)
 }
 
 /// Asks about these pull requests, and remembers the answers.
-async fn ask(worker: &Worker, pulls: &[PullNumber]) -> Result<(), WorkError> {
+async fn ask(worker: &Worker, pulls: &[PullNumber], tips: &Tips) -> Result<(), WorkError> {
     let own = worker.own_login().await?;
     let asked_at = worker.forge.now();
     for (_, open) in worker.forge.pulls().standing(pulls, own.as_ref()).await? {
-        if let Ok(tip) = tip(worker, &open.pull.base_name).await {
+        if let Ok(tip) = tips.base(worker, &open.pull.base_name).await {
             worker.memory.found_pulls.note(open, tip, asked_at);
         }
     }

@@ -9,6 +9,7 @@ use hob_domain::{
 };
 use hob_forge::{
     App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing, outlines,
+    pull_outlines,
 };
 use http::Method;
 use serde_json::json;
@@ -140,7 +141,10 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     assert!(pulls.get(things.pull).await.unwrap().is_some());
     assert!(pulls.open_of(&things.branch, Some("main")).await.unwrap().is_some());
     assert!(pulls.any_of(&things.branch).await.unwrap().is_some());
-    assert_eq!(pulls.standing(&[things.pull], Some(&own)).await.unwrap().len(), 1);
+    let standing = pulls.standing(&[things.pull], Some(&own)).await.unwrap();
+    let open = &standing[&things.pull];
+    let outlines = pull_outlines(forge.connection(), &[open.node.as_str()]).await.unwrap();
+    assert_eq!(outlines.first(), open.outline.as_ref());
     world.pushes("wil", "other", "other.txt", "x").await;
     let draft = PullDraft {
         head: "other".to_owned(),

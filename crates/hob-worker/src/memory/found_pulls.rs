@@ -10,6 +10,7 @@ use std::{
 
 use hob_domain::{PullNumber, Sha, Timestamp};
 use hob_forge::OpenPull;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::memory::bounded_map::BoundedMap;
@@ -27,7 +28,16 @@ pub(crate) struct Found {
     pub(crate) tip: Sha,
     /// The forge's time then.
     pub(crate) asked_at: Timestamp,
-    asked: Instant,
+    /// The look that found it.
+    asked: Look,
+    /// The look that found its checks to be as they are here.
+    checked: Mutex<Look>,
+}
+
+/// A look at a pull request.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at: Instant,
     poll: u64,
 }
 
@@ -46,8 +56,8 @@ impl FoundPulls {
 
     /// Remembers what was found.
     pub(crate) fn note(&self, open: OpenPull, tip: Sha, asked_at: Timestamp) -> Arc<Found> {
-        let (number, poll) = (open.pull.number, self.polls.load(Ordering::Relaxed));
-        let found = Arc::new(Found { open, tip, asked_at, asked: Instant::now(), poll });
+        let (number, asked) = (open.pull.number, self.look());
+        let found = Arc::new(Found { open, tip, asked_at, asked, checked: Mutex::new(asked) });
         self.found.insert(number, Arc::clone(&found));
         found
     }
@@ -57,9 +67,27 @@ impl FoundPulls {
         self.polls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether it was found in this poll, and so lately that its checks need not be read.
+    /// Notes that its checks are as they were.
+    pub(crate) fn note_same_checks(&self, found: &Found) {
+        *found.checked.lock() = self.look();
+    }
+
+    /// Whether it was found in this poll, and lately.
     pub(crate) fn is_new(&self, found: &Found) -> bool {
-        found.poll == self.polls.load(Ordering::Relaxed) && found.asked.elapsed() < CHECKS_STAY
+        self.is_of_now(found.asked)
+    }
+
+    /// Whether its checks were found in this poll, and so lately that they need not be read.
+    pub(crate) fn has_checks_of_now(&self, found: &Found) -> bool {
+        self.is_of_now(*found.checked.lock())
+    }
+
+    fn look(&self) -> Look {
+        Look { at: Instant::now(), poll: self.polls.load(Ordering::Relaxed) }
+    }
+
+    fn is_of_now(&self, look: Look) -> bool {
+        look.poll == self.polls.load(Ordering::Relaxed) && look.at.elapsed() < CHECKS_STAY
     }
 }
 
@@ -89,6 +117,8 @@ mod tests {
             checks: None,
             ejected: None,
             is_whole: true,
+            node: String::new(),
+            outline: None,
         }
     }
 
@@ -106,6 +136,10 @@ mod tests {
         let noted = found.note(open(1), Sha::from("b"), Timestamp::UNIX_EPOCH);
         assert!(found.is_new(&noted));
         found.begin_poll();
-        assert!(!found.is_new(&noted), "another poll reads them again");
+        assert!(!found.is_new(&noted) && !found.has_checks_of_now(&noted), "another poll reads them again");
+        found.note_same_checks(&noted);
+        assert!(!found.is_new(&noted) && found.has_checks_of_now(&noted));
+        tokio::time::advance(CHECKS_STAY).await;
+        assert!(!found.has_checks_of_now(&noted));
     }
 }
