@@ -112,7 +112,7 @@ fn agents_of(setup: &Setup) -> anyhow::Result<Vec<Agent>> {
 /// the named one.
 async fn clone_here(setup: &Setup, shared: &Shared) -> anyhow::Result<Option<Clone>> {
     if let Some(named) = setup.at_most_one(shared)?
-        && origin().await.is_none_or(|found| !found.repo.to_string().eq_ignore_ascii_case(&named.to_string()))
+        && origin().await.is_none_or(|found| !found.repo.is(&named))
     {
         return Ok(None);
     }

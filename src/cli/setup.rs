@@ -88,8 +88,7 @@ impl Setup {
                 }
                 None => name.parse().map_err(|error| fatal(Exit::Usage, format!("{error}")))?,
             };
-            // Repository names are case-insensitive.
-            if !named.iter().any(|known| known.to_string().eq_ignore_ascii_case(&name.to_string())) {
+            if !named.iter().any(|known| known.is(&name)) {
                 named.push(name);
             }
         }

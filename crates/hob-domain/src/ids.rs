@@ -158,6 +158,11 @@ impl RepoName {
         &self.name
     }
 
+    /// Whether this is the repository `other`: the forge's names never differ only by case.
+    pub fn is(&self, other: &Self) -> bool {
+        self.owner.eq_ignore_ascii_case(&other.owner) && self.name.eq_ignore_ascii_case(&other.name)
+    }
+
     /// Its address on the git server at this web address.
     pub fn on_git_server(&self, server: &str) -> String {
         format!("{}/{self}.git", server.trim_end_matches('/'))

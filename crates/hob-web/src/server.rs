@@ -1,6 +1,6 @@
 //! The server: its connections and their bounds, and which part answers a request.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{cell::LazyCell, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -94,7 +94,7 @@ impl Server {
         listener.set_nonblocking(true).map_err(cannot)?;
         let listener = TcpListener::from_std(listener).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        Ok(Self { address, news: Some(news), server: tokio::spawn(serve(listener, routes(shared))) })
+        Ok(Self { address, news: Some(news), server: tokio::spawn(serve(listener, shared)) })
     }
 
     /// What it answers to this machine where no token is set, without a server: in one process, a socket is not needed.
@@ -214,8 +214,10 @@ fn plain(status: StatusCode, says: &str) -> Response {
     (status, format!("{says}\n")).into_response()
 }
 
-async fn serve(listener: TcpListener, routes: Router) {
+async fn serve(listener: TcpListener, shared: Shared) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
+    // Nobody may ever ask.
+    let served = LazyCell::new(|| routes(shared));
     // Dropped with this future, and its connections with it.
     let mut connections = JoinSet::new();
     loop {
@@ -224,7 +226,7 @@ async fn serve(listener: TcpListener, routes: Router) {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
-                let routes = routes.clone();
+                let routes = Router::clone(&served);
                 connections.spawn(async move {
                     drop(timeout(CONNECTION_TIME, converse(stream, routes)).await);
                     drop(permit);

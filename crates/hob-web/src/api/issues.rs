@@ -255,7 +255,7 @@ pub(crate) fn issues(shared: &Shared, filter: &Filter) -> Option<Part> {
 /// One issue, with its lines before a number. `None` if it is not known.
 pub(crate) fn one(shared: &Shared, repo: &RepoName, number: IssueNumber, before: Option<u64>) -> Option<OneIssue> {
     let all = shared.known.repositories();
-    let (repo, known) = all.iter().find(|(known, _)| known.to_string().eq_ignore_ascii_case(&repo.to_string()))?;
+    let (repo, known) = all.iter().find(|(known, _)| known.is(repo))?;
     let issue = known.issues.get(&number)?;
     let log = shared.known.log();
     let issue_view = view(&At { repo: repo.clone(), issue: number }, known, issue, &log, shared.access.has_token());
@@ -411,12 +411,15 @@ fn run_says(end: &RunEnd) -> String {
     }
 }
 
+/// Whether a query's `repo`, if it has one, is this repository.
+pub(crate) fn is_wanted(repo: &RepoName, wanted: Option<&str>) -> bool {
+    let wanted = wanted.filter(|name| !name.is_empty());
+    wanted.is_none_or(|name| name.parse().is_ok_and(|name| repo.is(&name)))
+}
+
 impl Filter {
     fn is_of(&self, repo: &RepoName) -> bool {
-        self.repo
-            .as_deref()
-            .filter(|name| !name.is_empty())
-            .is_none_or(|name| repo.to_string().eq_ignore_ascii_case(name))
+        is_wanted(repo, self.repo.as_deref())
     }
 
     fn takes(&self, issue: &KnownIssue) -> bool {

@@ -22,7 +22,7 @@ pub(crate) use self::state::{RateView, UnreadableView};
 pub(crate) use self::{
     deed::Deed,
     deeds::{Done, Refused, Words, carry_out, carry_out_everywhere},
-    issues::{Before, Filter, IssueView, Part, dollars, issues, one},
+    issues::{Before, Filter, IssueView, Part, dollars, is_wanted, issues, one},
     outcomes::{OutcomeSums, outcomes_of},
     problem::Problem,
     state::{RepositoryView, StateView, state},

@@ -10,7 +10,10 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{api::problem::Problem, shared::Shared};
+use crate::{
+    api::{issues::is_wanted, problem::Problem},
+    shared::Shared,
+};
 
 /// Outcomes, in all and by group.
 #[derive(Debug, Serialize, ToSchema)]
@@ -227,11 +230,8 @@ pub(super) async fn get(State(shared): State<Shared>, Query(wanted): Query<Wante
 /// The outcomes of a repository, or of all.
 pub(crate) fn outcomes_of(shared: &Shared, repo: Option<&str>) -> Vec<(RepoName, IssueOutcome)> {
     let all = shared.known.repositories();
-    let is_wanted = |name: &RepoName| {
-        repo.filter(|repo| !repo.is_empty()).is_none_or(|repo| name.to_string().eq_ignore_ascii_case(repo))
-    };
     all.iter()
-        .filter(|(name, _)| is_wanted(name))
+        .filter(|(name, _)| is_wanted(name, repo))
         .flat_map(|(name, known)| known.outcomes.values().map(|outcome| (name.clone(), outcome.clone())))
         .collect()
 }

@@ -93,9 +93,8 @@ impl Known {
 
     /// The worker of a repository that is polled, by its name in any case.
     pub(crate) fn worker(&self, repo: &RepoName) -> Option<Arc<Worker>> {
-        let name = repo.to_string();
         let all = self.repositories();
-        let known = all.iter().find(|(known, _)| known.to_string().eq_ignore_ascii_case(&name));
+        let known = all.iter().find(|(known, _)| known.is(repo));
         known.and_then(|(_, known)| known.worker.clone())
     }
 

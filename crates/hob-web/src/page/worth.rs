@@ -13,7 +13,7 @@ use minijinja::{Value, context};
 use serde::Deserialize;
 
 use crate::{
-    api::{OutcomeSums, dollars, grouped, outcomes_of},
+    api::{OutcomeSums, dollars, grouped, is_wanted, outcomes_of},
     page::{
         charts::{Bar, Dot, bars, dots},
         templates::{View, render},
@@ -91,9 +91,7 @@ fn days(shared: &Shared, repo: Option<&str>) -> Vec<Bar> {
     let now = shared.known.now().unwrap_or_default();
     let mut days: BTreeMap<NaiveDate, f64> = BTreeMap::new();
     let all = shared.known.repositories();
-    let is_wanted =
-        |name: &str| repo.filter(|repo| !repo.is_empty()).is_none_or(|repo| repo.eq_ignore_ascii_case(name));
-    for (_, known) in all.iter().filter(|(name, _)| is_wanted(&name.to_string())) {
+    for (_, known) in all.iter().filter(|(name, _)| is_wanted(name, repo)) {
         for day in spend_by_day(known.record.as_ref(), now) {
             *days.entry(day.day).or_default() += day.spend.usd();
         }

@@ -28,9 +28,7 @@ impl Scheduler {
         if news.sender.is_some() && news.sender == self.connection.known_login() {
             return;
         }
-        // GitHub's names are the same in any case.
-        let is_it = |repo: &RepoName| repo.to_string().eq_ignore_ascii_case(&news.repo.to_string());
-        if let Some((repo, queue)) = self.queues.iter_mut().find(|(repo, _)| is_it(repo)) {
+        if let Some((repo, queue)) = self.queues.iter_mut().find(|(repo, _)| repo.is(&news.repo)) {
             tracing::debug!(%repo, "news came: it is polled");
             queue.wake();
         }
