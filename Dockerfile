@@ -9,7 +9,9 @@ FROM rust:1.95.0-slim-bookworm@sha256:d7482085ff5b415f84dba5647ae71606650bdef00d
 RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release --package hob --features jemalloc
+# The dispatcher of docs/deploy.md#kubernetes has `kubernetes`, too.
+ARG FEATURES=jemalloc
+RUN cargo build --locked --release --package hob --features "$FEATURES"
 
 FROM debian:bookworm-slim@sha256:7b140f374b289a7c2befc338f42ebe6441b7ea838a042bbd5acbfca6ec875818
 RUN apt-get update \

@@ -51,9 +51,9 @@ CEILINGS = {
     "impl-files": 3, "call-cycles": 0, "import-cycles": 0, "by-path": 0, "manifests": 0, "dialect": 2,
     # The last one, `outcomes`, is asked for by name: what an operator shows to those who pay should not be found under another command.
     "commands": 22,
-    # The last three, `limits.candidates`, an agent's `quick_check` and `executor.command`: what another candidate costs, what runs between
-    # edits, and which queue an issue's job goes to, is the operator's to say.
-    "settings": 125, "record-fields": 29, "words-for-users": 15000,
+    # The last four, `limits.candidates`, an agent's `quick_check`, `executor.command` and `executor.job`: what another candidate costs, what
+    # runs between edits, which queue an issue's job goes to, and what its Job in a cluster looks like, is the operator's to say.
+    "settings": 126, "record-fields": 29, "words-for-users": 15000,
     "tuple-parameters": 0, "text-errors": 0, "nested-results": 0, "own-wildcards": 0,
 }
 # Where the crates are, beside `src`.

@@ -165,9 +165,10 @@ pack_deb() {
   sed 's|/usr/local/bin/hob|/usr/bin/hob|' packaging/hob.service >"$root/usr/lib/systemd/system/hob.service"
   printf 'u hob - "Hob, a worker for GitHub issues" /var/lib/hob\n' >"$root/usr/lib/sysusers.d/hob.conf"
   local doc="$root/usr/share/doc/hob"
-  install -d "$doc/examples"
+  install -d "$doc/examples/kubernetes"
   install -m 0644 README.md "$from/hob.cdx.json" "$doc/"
-  install -m 0644 packaging/compose.yaml packaging/kubernetes.yaml "$doc/examples/"
+  install -m 0644 packaging/compose.yaml "$doc/examples/"
+  install -m 0644 packaging/kubernetes/* "$doc/examples/kubernetes/"
   gzip -n -9 <CHANGELOG.md >"$doc/changelog.gz"
   {
     printf 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Hob\n\n'

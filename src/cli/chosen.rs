@@ -27,8 +27,8 @@ use crate::cli::{
 
 pub(super) async fn work(mut setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
     let numbers = each_once(&args.issues);
-    // This may be the job of such a command, with the same settings.
-    setup.settings.executor.command.clear();
+    // This may be the job of such an executor, with the same settings.
+    setup.settings.executor.clear();
     let around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Both(shared.verbosity()) } else { Show::Lines(shared.verbosity()) };
     let jobs = if args.sequential { 1 } else { setup.settings.jobs.min(numbers.len()) };

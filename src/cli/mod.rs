@@ -28,6 +28,7 @@ mod eval_find;
 mod eval_review;
 mod eval_tasks;
 mod eval_trial;
+mod executor;
 mod exit;
 mod explain;
 mod flakes;

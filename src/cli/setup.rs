@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     args::Shared,
+    executor,
     exit::{Exit, fatal},
     remote, sign_in,
 };
@@ -180,7 +181,7 @@ impl Setup {
     ) -> anyhow::Result<Arc<Worker>> {
         let repo = self.repository(shared).await?;
         let connection = self.connection(access, Some(&repo))?;
-        let factory = self.factory(&connection, access, agent, Preflight::AtStart, listen).await;
+        let factory = self.factory(&connection, access, agent, Preflight::AtStart, listen).await?;
         Ok(Arc::new(Worker::new(factory(repo)).await?))
     }
 
@@ -190,7 +191,7 @@ impl Setup {
         let connection = self.connection(Access::ReadOnly, Some(&repo))?;
         state_dir.clone_into(&mut self.state_dir);
         // What the access is to the factory: whether it starts anything.
-        let factory = self.factory(&connection, Access::ReadWrite, None, Preflight::AtStart, Listen::nobody()).await;
+        let factory = self.factory(&connection, Access::ReadWrite, None, Preflight::AtStart, Listen::nobody()).await?;
         Ok(Arc::new(Worker::new(factory(repo)).await?))
     }
 
@@ -213,7 +214,7 @@ impl Setup {
         let (settings, cancel) = (Settings::clone(&self.settings), listen.cancel.clone());
         let is_one = matches!(&repositories, Repositories::Named(names) if names.len() == 1);
         let preflight = if is_one { preflight } else { Preflight::BeforeWork };
-        let factory = Arc::new(self.factory(&connection, access, agent, preflight, listen).await);
+        let factory = Arc::new(self.factory(&connection, access, agent, preflight, listen).await?);
         Ok(WorkerPool::new(connection, settings, cancel, repositories, factory))
     }
 
@@ -225,7 +226,8 @@ impl Setup {
         agent: Option<String>,
         preflight: Preflight,
         listen: Listen,
-    ) -> impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static {
+    ) -> anyhow::Result<impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static> {
+        let remote = executor::of_jobs(&self.settings)?;
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
             AgentParts { record: self.record.clone(), ..AgentParts::new(&self.settings, &self.state_dir, &self.files) };
@@ -234,7 +236,7 @@ impl Setup {
             Access::ReadOnly => sandbox_of_tier(&self.settings, Tier::Fence, &self.state_dir, launcher()),
             Access::ReadWrite | Access::LiveCheck => sandbox_of(&self.settings, &self.state_dir).await,
         };
-        move |repo| WorkerParts {
+        Ok(move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo),
             agents: agents.clone(),
             server_url: self.standard.server_url.clone(),
@@ -250,8 +252,9 @@ impl Setup {
             webhook: self.webhook.clone(),
             audit_key: self.audit_key.clone(),
             preflight,
+            remote: remote.clone(),
             settings: Settings::clone(&self.settings),
-        }
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The packages that run Hob elsewhere: the images, the unit for systemd, the Compose file and the template for
+//! The packages that run Hob elsewhere: the images, the unit for systemd, the Compose file and the manifests for
 //! Kubernetes.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
@@ -91,20 +91,24 @@ async fn systemd_understands_the_unit() {
     assert!(says.contains("perhaps"), "{says}");
 }
 
-/// The manifests of the template, by their kinds.
-fn manifests() -> BTreeMap<String, Yaml> {
-    let manifests = YamlLoader::load_from_str(&text("packaging/kubernetes.yaml")).unwrap();
-    manifests.into_iter().map(|one| (one["kind"].as_str().unwrap().to_owned(), one)).collect()
+/// The objects of a file for Kubernetes, by kind and name.
+fn objects(file: &str) -> BTreeMap<(String, String), Yaml> {
+    let objects = YamlLoader::load_from_str(&text(&format!("packaging/kubernetes/{file}"))).unwrap();
+    let of = |one: Yaml| {
+        let key = [&one["kind"], &one["metadata"]["name"]].map(|text| text.as_str().unwrap().to_owned());
+        (key.into(), one)
+    };
+    objects.into_iter().map(of).collect()
 }
 
-#[test]
-fn the_pod_of_the_template_has_its_own_kernel_and_no_rights() {
-    let manifests = manifests();
-    let job = &manifests["CronJob"]["spec"]["jobTemplate"]["spec"];
-    let (pod, container) = (&job["template"]["spec"], &job["template"]["spec"]["containers"][0]);
-    assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false));
+fn object(file: &str, kind: &str, name: &str) -> Yaml {
+    objects(file).remove(&(kind.to_owned(), name.to_owned())).unwrap()
+}
+
+/// Holds a pod to having no rights, secrets as files, and a size for each place where it writes.
+fn has_no_rights(pod: &Yaml) {
+    let container = &pod["containers"][0];
     assert_eq!(pod["enableServiceLinks"].as_bool(), Some(false));
-    assert!(pod["runtimeClassName"].as_str().is_some());
     let rights = &pod["securityContext"];
     assert_eq!((rights["runAsNonRoot"].as_bool(), rights["runAsUser"].as_i64()), (Some(true), Some(10001)));
     assert_eq!(rights["seccompProfile"]["type"].as_str(), Some("RuntimeDefault"));
@@ -112,6 +116,12 @@ fn the_pod_of_the_template_has_its_own_kernel_and_no_rights() {
     assert_eq!(rights["allowPrivilegeEscalation"].as_bool(), Some(false));
     assert_eq!(rights["readOnlyRootFilesystem"].as_bool(), Some(true));
     assert_eq!(rights["capabilities"]["drop"][0].as_str(), Some("ALL"));
+    has_secrets_as_files_and_sizes(pod);
+}
+
+/// What Hob leaves to the file of a Job.
+fn has_secrets_as_files_and_sizes(pod: &Yaml) {
+    let container = &pod["containers"][0];
     for limit in ["cpu", "memory", "ephemeral-storage"] {
         assert!(container["resources"]["limits"][limit].as_str().is_some(), "{limit}");
     }
@@ -121,8 +131,6 @@ fn the_pod_of_the_template_has_its_own_kernel_and_no_rights() {
         assert!(variable["name"].as_str().unwrap().ends_with("_FILE"), "{variable:?}");
         assert!(variable["value"].as_str().unwrap().starts_with("/run/secrets/hob/"), "{variable:?}");
     }
-    let arguments: Vec<_> = container["args"].as_vec().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    assert!(arguments.windows(2).any(|pair| pair == ["--limit", "1"]) && arguments.contains(&"--once"));
     // Nothing but volumes can be written, and each has a size.
     for volume in pod["volumes"].as_vec().unwrap().iter().filter(|volume| !volume["emptyDir"].is_badvalue()) {
         assert!(volume["emptyDir"]["sizeLimit"].as_str().is_some(), "{volume:?}");
@@ -130,8 +138,38 @@ fn the_pod_of_the_template_has_its_own_kernel_and_no_rights() {
 }
 
 #[test]
+fn the_dispatcher_has_no_rights_but_its_role_and_no_key_of_a_model() {
+    let deployment = object("dispatcher.yaml", "Deployment", "hob-dispatcher");
+    let pod = &deployment["spec"]["template"]["spec"];
+    has_no_rights(pod);
+    assert_eq!(pod["serviceAccountName"].as_str(), Some("hob-dispatcher"));
+    let secret = pod["volumes"].as_vec().unwrap().iter().find(|volume| !volume["secret"].is_badvalue()).unwrap();
+    let keys: Vec<_> = secret["secret"]["items"].as_vec().unwrap().iter().map(|item| item["key"].as_str()).collect();
+    assert_eq!(keys, [Some("github-token")]);
+    let account = &object("rbac.yaml", "RoleBinding", "hob-dispatcher")["subjects"][0];
+    assert_eq!((account["kind"].as_str(), account["name"].as_str()), (Some("ServiceAccount"), Some("hob-dispatcher")));
+}
+
+/// `hob-kubernetes` holds the Job to what Hob fills in, and the role to what it asks for.
+#[test]
+fn pods_in_which_agents_run_have_a_kernel_of_their_own_and_no_token_of_the_cluster() {
+    let job = &YamlLoader::load_from_str(&text("packaging/kubernetes/job.yaml")).unwrap()[0];
+    let pod = &job["spec"]["template"]["spec"];
+    assert!(pod["runtimeClassName"].as_str().is_some());
+    has_secrets_as_files_and_sizes(pod);
+    let scaled = object("keda.yaml", "ScaledJob", "hob");
+    let pod = &scaled["spec"]["jobTargetRef"]["template"]["spec"];
+    assert!(pod["runtimeClassName"].as_str().is_some());
+    assert_eq!(pod["automountServiceAccountToken"].as_bool(), Some(false));
+    has_no_rights(pod);
+    let arguments: Vec<_> =
+        pod["containers"][0]["args"].as_vec().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert!(arguments.windows(2).any(|pair| pair == ["--limit", "1"]) && arguments.contains(&"--once"));
+}
+
+#[test]
 fn the_network_policy_lets_out_names_and_https_to_the_internet_alone() {
-    let spec = &manifests()["NetworkPolicy"]["spec"];
+    let spec = &object("network-policy.yaml", "NetworkPolicy", "hob")["spec"];
     assert_eq!(spec["podSelector"].as_hash().map(|all| all.len()), Some(0), "it holds for every pod");
     assert_eq!(spec["ingress"].as_vec().map(Vec::len), Some(0));
     let egress = spec["egress"].as_vec().unwrap();
@@ -146,13 +184,10 @@ fn the_network_policy_lets_out_names_and_https_to_the_internet_alone() {
 }
 
 #[test]
-fn hob_reads_the_settings_of_the_template() {
-    let settings = manifests()["ConfigMap"]["data"]["hob.toml"].as_str().unwrap().to_owned();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("hob.toml");
-    fs::write(&path, settings).unwrap();
+fn hob_reads_the_settings_of_the_dispatcher_and_its_jobs() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("packaging/kubernetes/hob.toml");
     let settings = hob_config::Settings::load(Some(&path), [].into(), &[]).unwrap();
-    assert_eq!(settings.sandbox.memory, 4 << 30);
+    assert_eq!((settings.sandbox.memory, settings.executor.job.as_str()), (4 << 30, "/etc/hob/job.yaml"));
 }
 
 /// The `FROM` lines of a file that images are built from, each of which has to be pinned.
@@ -229,7 +264,14 @@ fn the_compose_file_gives_no_rights_and_secrets_as_files() {
 fn images_are_pinned_and_no_container_gets_a_token_as_a_variable() {
     assert_eq!(bases("Dockerfile").len(), 2);
     let documents = ["README.md", "docs/actions.md", "docs/operate.md", "docs/deploy.md", "docs/design/releasing.md"];
-    let files = ["Dockerfile", "Containerfile.release", "packaging/compose.yaml", "packaging/kubernetes.yaml"];
+    let files = [
+        "Dockerfile",
+        "Containerfile.release",
+        "packaging/compose.yaml",
+        "packaging/kubernetes/dispatcher.yaml",
+        "packaging/kubernetes/job.yaml",
+        "packaging/kubernetes/keda.yaml",
+    ];
     for path in documents.into_iter().chain(files) {
         let text = text(path);
         for option in ["--env GITHUB_TOKEN", "--env ANTHROPIC_API_KEY ", "-e GITHUB_TOKEN", "--init "] {

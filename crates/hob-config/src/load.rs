@@ -592,6 +592,10 @@ mod tests {
             ("jobs = 0", "`jobs` cannot be used: it is `0`; write at least 1 (in `"),
             ("[executor]\ncommand = 'sbatch'", "`executor.command` cannot be used: it is `\"sbatch\"`; write a list"),
             ("[executor]\ncommand = ['sbatch', 'job']", "it names no issue: write `{issue}` where its number belongs"),
+            (
+                "[executor]\njob = 'job.yaml'\ncommand = ['srun', '{issue}']",
+                "`executor.job` is set, too: set one of them",
+            ),
             ("[executor]\ncommand = ['', '{issue}']", "its first word is the program"),
             ("plan = 'never'\n[limits]\nusd_per_day = -1", "hob.toml`, line 3)"),
             ("[budget]\nissue = -1", "`budget.issue` cannot be used: it is `-1`; write a number from 0 up"),

@@ -38,22 +38,36 @@ impl RunSettings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExecutorSettings {
-    /// The program and its arguments that have an issue worked on elsewhere; empty if this process works on it.
+    /// The program and its arguments that have an issue worked on elsewhere; empty if none has.
     pub command: Vec<String>,
+    /// The file with the Job of Kubernetes that an issue is worked on by; empty if none is.
+    pub job: String,
 }
 
 impl ExecutorSettings {
-    /// The command's words for an issue. `None` if this process works on it.
-    pub fn command_for(&self, repo: &RepoName, issue: IssueNumber) -> Option<Vec<String>> {
+    /// Whether issues are worked on elsewhere.
+    pub fn is_remote(&self) -> bool {
+        !self.command.is_empty() || !self.job.is_empty()
+    }
+
+    /// This process works on issues itself.
+    pub fn clear(&mut self) {
+        self.command.clear();
+        self.job.clear();
+    }
+
+    /// The command's words for an issue.
+    pub fn words_for(&self, repo: &RepoName, issue: IssueNumber) -> Vec<String> {
         let (repo, issue) = (repo.to_string(), issue.to_string());
         let filled = |word: &String| word.replace("{repo}", &repo).replace("{issue}", &issue);
-        (!self.command.is_empty()).then(|| self.command.iter().map(filled).collect())
+        self.command.iter().map(filled).collect()
     }
 
     /// What is wrong with it.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let names_no_issue = !self.command.is_empty() && !self.command.iter().any(|word| word.contains("{issue}"));
         match self.command.first() {
+            Some(_) if !self.job.is_empty() => Some("`executor.job` is set, too: set one of them"),
             Some(program) if program.is_empty() => Some("its first word is the program"),
             _ => names_no_issue.then_some("it names no issue: write `{issue}` where its number belongs"),
         }

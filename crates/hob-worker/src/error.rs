@@ -6,7 +6,7 @@ use hob_agent::AgentError;
 use hob_config::RepositorySettingsError;
 use hob_domain::{FailureClass, InvalidGlob, IssueNumber, RepoName, UnreadableStatement};
 use hob_forge::ForgeError;
-use hob_process::{Exit, ProcessError};
+use hob_process::ProcessError;
 use hob_workspace::{InvalidBranchName, InvalidServer, WorkspaceError};
 
 /// A step that failed.
@@ -42,12 +42,12 @@ pub enum WorkError {
     /// The program of `executor.command` could not be run.
     #[error("`executor.command` cannot be run: {0}")]
     NoExecutor(#[source] ProcessError),
-    /// The command of `executor.command` failed, and the issue was not taken up.
-    #[error("`executor.command` ended with {exit} and the issue was not taken up; it runs again in {} min: {said}", pause.as_secs() / 60)]
+    /// What the executor had run failed, and the issue was not taken up.
+    #[error("{what} and the issue was not taken up; it runs again in {} min: {said}", pause.as_secs() / 60)]
     Executor {
-        /// Its end.
-        exit: Exit,
-        /// Its last words.
+        /// What failed and how.
+        what: String,
+        /// Why, or its last words.
         said: String,
         /// The time until it runs again.
         pause: Duration,

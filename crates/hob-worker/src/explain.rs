@@ -173,7 +173,8 @@ pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explaine
         Some(explained) => Some(explained),
         None => absent(worker, number).await?,
     };
-    let Some(explained) = found else { return Ok(None) };
+    let Some(mut explained) = found else { return Ok(None) };
+    explained.why.extend(job_elsewhere(worker, &explained).await);
     // What cannot be read is told already.
     let Some(observed) = observe(worker, number).await.ok().flatten() else { return Ok(Some(explained)) };
     if observed.issue.status != IssueStatus::Open {
@@ -187,6 +188,13 @@ pub async fn one(worker: &Worker, number: IssueNumber) -> Result<Option<Explaine
     let cost = likely_cost(&record, &worker.settings.budgets()).filter(|_| is_hobs);
     let agent = chosen_by_outcomes(&record).filter(|_| is_hobs);
     Ok(Some(Explained { profile: warning, agent, cost, ..explained }))
+}
+
+/// What the job that will take the issue up waits for, the rest of a sentence.
+async fn job_elsewhere(worker: &Worker, explained: &Explained) -> Option<String> {
+    explained.place?;
+    let waits = worker.remote.as_ref()?.waits_for(worker.forge.repo(), explained.issue).await?;
+    Some(format!("; {}", worker.forge.connection().secrets().redaction().text(&waits)))
 }
 
 /// Why an issue that Hob never claimed is left alone.

@@ -25,6 +25,7 @@
 //! | `profiles` | which profiles an attempt has |
 //! | `ledgers` | the newest records of all issues at once |
 //! | `routes` | who was chosen for each issue |
+//! | `remote_executor`, `command_executor` | what works on issues instead of this process |
 //! | `finding` | what one look found |
 //! | `preflight` | what the worker needs, looked at before the first write |
 //! | `program_starts` | whether the programs of checks start, and what the sandbox refused them |
@@ -41,6 +42,7 @@ mod attempt;
 mod audit;
 mod authorize;
 mod auto_merge;
+mod command_executor;
 mod corrections;
 mod decision;
 mod earlier_checks;
@@ -67,6 +69,7 @@ mod proof_status;
 mod pull_facts;
 mod push_rules;
 mod reconcile;
+mod remote_executor;
 mod repository_file;
 mod rights;
 mod routes;
@@ -94,6 +97,7 @@ pub use profiles::{base_catalog, catalog};
 pub use reconcile::{
     Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,
 };
+pub use remote_executor::{RemoteEnd, RemoteExecutor, RemoteTask, Tell};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};
 pub use sandbox::{NoSandbox, sandbox, sandbox_of_tier, try_sandbox};

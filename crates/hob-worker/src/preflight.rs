@@ -1,14 +1,13 @@
 //! The preflight: checks what a worker needs before its first write, so that the operator is told once and not on each
 //! issue. `hob doctor` shows the same findings.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use hob_agent::{Machine, ServerLook, look_at_servers};
-use hob_config::{RepositorySettings, own_environment};
+use hob_config::RepositorySettings;
 use hob_domain::{DiffPolicy, FailureClass, HobFiles, Sha, proposed_set_up, routing_is_off};
 use hob_forge::{BaseBranch, OpenIssues, Tips};
-use hob_process::has_program;
-use hob_sandbox::{Network, Sandbox, Tier, probe};
+use hob_sandbox::{Network, Tier, probe};
 use hob_text::count;
 
 use crate::{
@@ -206,8 +205,9 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
             return Ok(findings);
         }
     };
-    if let Some(program) = worker.settings.executor.command.first() {
-        executor(program, &mut findings);
+    if let Some(remote) = &worker.remote {
+        let (health, says) = remote.health().await;
+        findings.add(health, "executor", says);
         return Ok(findings);
     }
     set_up(worker, &rules, &base.sha, &mut findings);
@@ -220,21 +220,6 @@ async fn look(worker: &Worker) -> Result<Findings, WorkError> {
         named_profile(worker, &rules, &base.sha, name, &mut findings).await?;
     }
     Ok(findings)
-}
-
-/// Checks whether the program that has issues worked on elsewhere is there. What agents and checks need is needed there.
-fn executor(program: &str, findings: &mut Findings) {
-    let is_there = match program.contains('/') {
-        true => Path::new(program).is_file(),
-        false => has_program(&Sandbox::none().plan(), &own_environment(), program),
-    };
-    let (health, says) = match is_there {
-        true => {
-            (Health::Ok, format!("`{program}` runs for each issue: what agents and checks need is not looked for here"))
-        }
-        false => (Health::Bad, format!("`{program}` of `executor.command` is not installed on this machine")),
-    };
-    findings.add(health, "executor", says);
 }
 
 /// Checks what the repository's set-up steps need.
@@ -297,7 +282,7 @@ async fn machine(worker: &Worker, findings: &mut Findings) -> Result<bool, WorkE
     if let Err(error) = worker.workspace.try_writing().await {
         findings.add(Health::Bad, "state folder", error.to_string());
     }
-    if !worker.settings.executor.command.is_empty() {
+    if worker.remote.is_some() {
         return Ok(has_git);
     }
     match try_sandbox(&worker.children.sandbox, &worker.children.environment).await {

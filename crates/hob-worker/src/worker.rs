@@ -20,9 +20,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     EventSink, WorkError, WorkEvent,
     audit::Audit,
+    command_executor::CommandExecutor,
     earlier_checks::EarlierChecks,
     memory::{Preflight, WorkerMemory},
     metrics::METRICS,
+    remote_executor::RemoteExecutor,
     spend_journal::SpendJournal,
     webhook::Receiver,
 };
@@ -81,6 +83,8 @@ pub struct WorkerParts {
     pub approval: Approval,
     /// Whether and when the worker's needs are checked.
     pub preflight: Preflight,
+    /// What works on issues instead of this process, beside the command of the settings. `None` if nothing does.
+    pub remote: Option<Arc<dyn RemoteExecutor>>,
 }
 
 /// A worker of one repository. Its clones are the same worker.
@@ -105,6 +109,8 @@ pub struct Worker {
     pub(super) sweep: Arc<tokio::sync::Mutex<()>>,
     /// Who looks at the work. `None` if nobody does.
     pub(super) watcher: Option<Arc<dyn Watcher>>,
+    /// What works on issues instead of this process. `None` if this process does.
+    pub(super) remote: Option<Arc<dyn RemoteExecutor>>,
     events: EventSink,
 }
 
@@ -161,6 +167,8 @@ impl Worker {
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         let memory = Arc::new(WorkerMemory::default());
         *memory.preflight.lock() = parts.preflight;
+        let command = CommandExecutor::of(&parts.settings.executor);
+        let remote = command.map(|command| Arc::new(command) as Arc<dyn RemoteExecutor>).or(parts.remote);
         let told = listener(audit.clone(), parts.watcher.clone(), parts.forge.repo());
         Ok(Self {
             forge: parts.forge.telling(told),
@@ -185,6 +193,7 @@ impl Worker {
             receiver: parts.webhook.map(Receiver::new).transpose()?.map(Arc::new),
             sweep: Arc::default(),
             watcher: parts.watcher,
+            remote,
             events: parts.events,
         })
     }

@@ -107,6 +107,7 @@ impl Stage {
             webhook: None,
             audit_key: None,
             preflight: Preflight::AtStart,
+            remote: None,
             settings,
         };
         let worker = Arc::new(Worker::new(parts).await?);

@@ -1,11 +1,15 @@
-//! Work that `executor.command` has done elsewhere.
+//! Work that is done elsewhere: by `executor.command`, or by what else the worker is given.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use hob_config::Settings;
-use hob_domain::State;
+use hob_domain::{IssueNumber, RepoName, State};
 use hob_forge::Access;
-use hob_worker::{RunLimits, Worker};
+use hob_worker::{
+    RemoteEnd, RemoteExecutor, RemoteTask, RunLimits, Tell, WorkError, WorkEvent, Worker, explain, preflight::Health,
+};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::harness::{Gate, World, run};
@@ -112,6 +116,84 @@ async fn what_the_work_needs_is_not_looked_for_where_the_command_runs() {
     let command = world.job_of_another_machine();
     let chosen = world.hob(&["run", &issue.to_string(), "--set", "agent=fixer", "--set", &command]).await;
     assert_eq!(chosen.code, 0, "{chosen:?}");
+    assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
+    world.finish().await;
+}
+
+/// A queue of jobs, each of which fails.
+#[derive(Default)]
+struct FailingQueue(Mutex<Vec<RemoteTask>>);
+
+#[async_trait]
+impl RemoteExecutor for FailingQueue {
+    async fn work_on(&self, task: &RemoteTask, tell: Tell<'_>, _: &CancellationToken) -> Result<RemoteEnd, WorkError> {
+        self.0.lock().await.push(task.clone());
+        tell("the job waits for a node with a-key-of-the-cluster");
+        Ok(RemoteEnd::Failed {
+            what: "the job failed".to_owned(),
+            said: "exit code 5: a-key-of-the-cluster".to_owned(),
+        })
+    }
+
+    async fn health(&self) -> (Health, String) {
+        (Health::Ok, "jobs are taken".to_owned())
+    }
+
+    async fn waits_for(&self, repo: &RepoName, issue: IssueNumber) -> Option<String> {
+        Some(format!("its job {repo}#{issue} waits for a node with a-key-of-the-cluster"))
+    }
+}
+
+#[tokio::test]
+async fn what_a_job_elsewhere_waits_for_and_why_it_failed_is_told_without_secrets() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let queue = Arc::new(FailingQueue::default());
+    let worker = world.dispatcher(Arc::clone(&queue) as Arc<dyn RemoteExecutor>).await;
+    worker.forge().connection().secrets().add(["a-key-of-the-cluster".into()]);
+    let explained = explain::one(&worker, IssueNumber(issue)).await.unwrap().unwrap();
+    assert!(
+        explained
+            .why
+            .ends_with(&format!("; its job acme/site#{issue} waits for a node with (redacted: a secret of Hob)")),
+        "{}",
+        explained.why
+    );
+    for _ in 0..3 {
+        run(&worker).await;
+    }
+    let why = "the job failed and the issue was not taken up; it runs again in 1 min: exit code 5: (redacted: a secret of Hob)";
+    assert_eq!(world.failures(), [why]);
+    let notices = world.notices.lock().unwrap().clone();
+    let told = notices.into_iter().filter_map(|notice| match notice {
+        WorkEvent::Progress { text, .. } => Some(text),
+        _other => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), ["the job waits for a node with (redacted: a secret of Hob)"]);
+    let tasks = queue.0.lock().await;
+    let [task] = tasks.as_slice() else { panic!("{tasks:?}") };
+    assert_eq!((task.repo.to_string().as_str(), task.issue, &task.ledger), ("acme/site", IssueNumber(issue), &None));
+    assert!(task.longest > Duration::from_secs(60), "{task:?}");
+    // Nothing is said of an issue that nobody would work on.
+    let other = world.opens("ann", "Another", "", &[]).await;
+    let explained = explain::one(&worker, IssueNumber(other)).await.unwrap().unwrap();
+    assert!(!explained.why.contains("its job"), "{}", explained.why);
+    world.finish().await;
+}
+
+#[cfg(not(feature = "kubernetes"))]
+#[tokio::test]
+async fn a_hob_without_kubernetes_refuses_to_dispatch_jobs_and_works_as_one() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    for command in [&["run", "--once"][..], &["explain", "1"]] {
+        let refused = world.hob(&[command, &["--set", "executor.job=job.yaml"]].concat()).await;
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.stderr.contains("this Hob was built without Kubernetes"), "{refused:?}");
+        assert!(refused.stderr.contains("build it with `--features kubernetes`"), "{refused:?}");
+    }
+    let job = world.hob(&["run", &issue.to_string(), "--set", "executor.job=job.yaml"]).await;
+    assert_eq!(job.code, 0, "{job:?}");
     assert_eq!(world.record(issue).await.unwrap().state, State::InReview);
     world.finish().await;
 }

@@ -12,7 +12,9 @@ use hob_config::{AgentSettings, BackendKind, RecipeSettings, Settings, Webhook, 
 use hob_domain::{Claimant, EventId, RepoName, State, Transition, Trigger};
 use hob_forge::{Access, Authentication, Connection, Forge};
 use hob_text::KnownSecrets;
-use hob_worker::{Preflight, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once, sandbox_of_tier};
+use hob_worker::{
+    Preflight, RemoteExecutor, RunLimits, RunSummary, WorkEvent, Worker, WorkerParts, run_once, sandbox_of_tier,
+};
 use http::Method;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -321,6 +323,13 @@ impl World {
         self.make(name, settings, forge, cancel).await
     }
 
+    /// A worker that has issues worked on elsewhere.
+    pub(crate) async fn dispatcher(&self, remote: Arc<dyn RemoteExecutor>) -> Arc<Worker> {
+        let forge = self.client_of("hob", &self.settings, Access::ReadWrite);
+        let parts = self.parts("dispatcher", self.settings.clone(), forge, CancellationToken::new());
+        Arc::new(Worker::new(WorkerParts { remote: Some(remote), ..parts }).await.unwrap())
+    }
+
     /// A worker that is asked to stop as soon as it tells that an issue is in `state`.
     pub(crate) async fn worker_stopped_at(&self, name: &str, state: State) -> Arc<Worker> {
         let cancel = CancellationToken::new();
@@ -361,6 +370,7 @@ impl World {
             audit_key: Some(WEBHOOK_SECRET.into()),
             // Through the program it is wanted.
             preflight: Preflight::Done,
+            remote: None,
             settings,
             state_dir,
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_config::{RepositorySettings, Settings};
-use hob_domain::{IssueNumber, RepoName};
+use hob_domain::{IssueNumber, RepoName, Sha};
 use serde::Serialize;
 
 use crate::{
@@ -57,6 +57,17 @@ pub async fn longest_attempt(worker: &Worker) -> Result<Duration, WorkError> {
     let base = worker.forge.repository().base_branch().await?;
     let rules = file_at(worker, &base.sha).await?;
     Ok(longest(&rules.over(&worker.settings), &rules))
+}
+
+/// The same, by the settings alone if those of the repository cannot be used.
+pub(super) async fn longest_at(worker: &Worker, base: &Sha) -> Result<Duration, WorkError> {
+    match file_at(worker, base).await {
+        Ok(rules) => Ok(longest(&rules.over(&worker.settings), &rules)),
+        Err(error) if error.is_of_the_repositorys_file() => {
+            Ok(longest(&worker.settings, &RepositorySettings::default()))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn longest(settings: &Settings, rules: &RepositorySettings) -> Duration {

@@ -20,7 +20,7 @@ const WRITES_AN_ATTEMPT: u64 = 24;
 const WRITES_A_RENEWAL: u64 = 2;
 /// Writes of this process that an attempt takes, if it lasts as long as it may.
 pub(super) fn writes_an_attempt(settings: &Settings) -> usize {
-    if !settings.executor.command.is_empty() {
+    if settings.executor.is_remote() {
         return 0;
     }
     let renewal = (settings.lease.duration / RENEWALS).as_secs().max(1);
