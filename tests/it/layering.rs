@@ -27,7 +27,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-workspace", &["hob-text", "hob-domain", "hob-config", "hob-proof", "hob-process", "hob-sandbox"]),
     ("hob-agent", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
     ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-proof", "hob-workspace", "hob-agent"]),
-    ("hob-kubernetes", &["hob-domain", "hob-worker"]),
+    ("hob-kubernetes", &["hob-text", "hob-domain", "hob-worker"]),
     ("hob-web", &["hob-text", "hob-domain", "hob-words", "hob-worker"]),
     ("hob-eval", &["hob-domain", "hob-process", "hob-proof", "hob-sandbox"]),
     ("github-emulator", &[]),

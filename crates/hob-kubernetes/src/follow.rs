@@ -42,6 +42,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(30);
 /// Seconds after which the API ends a watch.
 const WATCH: u32 = 240;
+/// How often a name may be taken by what no list of the Jobs has.
+const CONFLICTS: u32 = 3;
 /// A watch that lasts longer has lost its connection.
 const LOST: Duration = Duration::from_secs(WATCH as u64 + 30);
 
@@ -53,6 +55,7 @@ pub(crate) struct Follow<'a> {
     pub(crate) tell: Tell<'a>,
     /// The Job that was found, or that this tried to make.
     name: Option<Name>,
+    conflicts: u32,
     told: String,
 }
 
@@ -73,7 +76,7 @@ enum Step {
 
 impl<'a> Follow<'a> {
     pub(crate) fn new(cluster: &'a Cluster, template: &'a Template, task: &'a RemoteTask, tell: Tell<'a>) -> Self {
-        Self { cluster, template, task, tell, name: None, told: String::new() }
+        Self { cluster, template, task, tell, name: None, conflicts: 0, told: String::new() }
     }
 
     /// Follows the Job to its end.
@@ -132,7 +135,10 @@ impl<'a> Follow<'a> {
         self.name = Some(Name::Asked(name));
         match self.cluster.create(job).await {
             // Another dispatcher was faster, or an answer was lost.
-            Err(error) if error.code() == Some(409) => Ok(Step::Again),
+            Err(error) if error.code() == Some(409) && self.conflicts < CONFLICTS => {
+                self.conflicts += 1;
+                Ok(Step::Again)
+            }
             created => created.map(|()| Step::Again),
         }
     }

@@ -1,5 +1,6 @@
 //! Why a Job waits, and why it failed: what its pods, its warnings and Kueue's object for it say.
 
+use hob_text::shortened;
 use k8s_openapi::api::{
     batch::v1::Job,
     core::v1::{ContainerState, Event, Pod, PodStatus},
@@ -10,6 +11,8 @@ use crate::{cluster::Cluster, phase::JobPhase};
 
 /// The label by which Kueue takes a Job into a queue.
 const QUEUE: &str = "kueue.x-k8s.io/queue-name";
+/// The longest message of the cluster that is told.
+const LONGEST: usize = 300;
 /// What a container waits for while all goes well.
 const ON_ITS_WAY: [&str; 2] = ["ContainerCreating", "PodInitializing"];
 
@@ -140,7 +143,7 @@ fn or_empty(text: &Option<String>) -> String {
 
 /// `reason: message`, or the one of them that there is, in one line.
 fn said(reason: &str, message: &str) -> String {
-    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = shortened(&message.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST);
     match (reason, message.as_str()) {
         ("", "") => "no reason is given".to_owned(),
         (reason, "") => reason.to_owned(),

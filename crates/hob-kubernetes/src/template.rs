@@ -25,7 +25,8 @@ use crate::name::{ISSUE, REPOSITORY, repository_label};
 
 /// The container that runs Hob, if the template has several.
 const CONTAINER: &str = "hob";
-/// Seconds for the node to start the pod, and for what a forge at its limits lets Hob wait.
+/// Seconds for a node to be found and to start the pod, and for what a forge at its limits lets Hob wait. The deadline counts from when the
+/// controller first sees the Job, or Kueue lets it begin: where pods wait longer for a node, the template says more.
 const BESIDE_THE_ATTEMPT: u64 = 3_600;
 /// Seconds that a finished Job is kept, for those who look at its log.
 const KEPT: u64 = 86_400;

@@ -48,6 +48,7 @@ struct Objects {
     /// What happened to Jobs, from the oldest version that is known.
     history: Vec<(u64, Value)>,
     watchers: Vec<UnboundedSender<Value>>,
+    silent: Vec<UnboundedSender<Value>>,
     /// Faults, by method, and how often each happens.
     faults: Vec<(&'static str, Fault, usize)>,
     /// The methods and resources of requests, with `watch` for a watch.
@@ -214,12 +215,19 @@ impl FakeCluster {
         self.0.lock().others.insert(resource.to_owned(), all.as_array().unwrap().clone());
     }
 
-    /// Ends the watches, and forgets what happened before; returns what an older watch is told.
+    /// Ends the watches, and forgets what happened before: one from then is refused.
     pub(super) fn forget_history(&self) {
         let mut objects = self.0.lock();
         objects.version += 1;
         objects.history.clear();
         objects.watchers.clear();
+    }
+
+    /// Keeps the watches open, and tells them nothing more, as a connection does that was lost without a word.
+    pub(super) fn silence_watches(&self) {
+        let mut objects = self.0.lock();
+        let silent = std::mem::take(&mut objects.watchers);
+        objects.silent.extend(silent);
     }
 
     /// Ends a watch as the API does that finds its version too old while it goes on.

@@ -152,7 +152,9 @@ async fn a_job_that_somebody_deletes_has_ended() {
             }
             cluster.delete(&name);
         };
+        let began = tokio::time::Instant::now();
         let (end, told) = followed(&cluster, meanwhile).await;
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
         let what = told[0].replace("creating the Job", "the Job") + " was deleted";
         assert_eq!((end, cluster.requests("POST jobs")), (failed(&what, "it had not ended"), 1));
     }

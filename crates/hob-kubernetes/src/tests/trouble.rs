@@ -78,6 +78,15 @@ async fn a_refusal_is_told_and_not_repeated_here() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_name_that_something_else_has_is_not_asked_for_without_end() {
+    let cluster = FakeCluster::default();
+    cluster.plan("POST", Fault::Refused(409, "jobs.batch already exists"), usize::MAX);
+    let (end, told) = followed(&cluster, async {}).await;
+    let what = told[0].replace("creating the Job", "the Job") + " could not be created";
+    assert_eq!(end, failed(&what, "jobs.batch already exists"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_can_be_used_is_seen_before_anything_is_done() {
     let cluster = FakeCluster::default();
     let (health, says) = executor(&cluster).health().await;
@@ -96,11 +105,23 @@ async fn what_can_be_used_is_seen_before_anything_is_done() {
     }
 }
 
-/// What is said of a Job that failed while its pod had this status.
-async fn said_of(pod: Value) -> String {
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_is_silent_for_long_is_left() {
     let cluster = FakeCluster::default();
-    let condition = json!({ "type": "Failed", "status": "True", "reason": "BackoffLimitExceeded",
-        "message": "Job has reached the specified backoff limit" });
+    let meanwhile = async {
+        let name = cluster.watched().await;
+        cluster.silence_watches();
+        cluster.write(&name, false, complete());
+    };
+    let (end, told) = followed(&cluster, meanwhile).await;
+    assert_eq!((end, cluster.requests("GET jobs")), (RemoteEnd::Succeeded, 3), "{told:?}");
+}
+
+/// What is said of a Job that failed for this reason while its pod had this status.
+async fn said_of(reason: &str, pod: Value) -> String {
+    let cluster = FakeCluster::default();
+    let condition =
+        json!({ "type": "Failed", "status": "True", "reason": reason, "message": "Job has reached its limit" });
     let meanwhile = async {
         let name = cluster.watched().await;
         let labels = json!({ "batch.kubernetes.io/job-name": name });
@@ -126,14 +147,25 @@ async fn a_job_that_failed_says_what_its_pod_says() {
         json!({ "phase": "Failed", "containerStatuses": [{ "name": "hob", "image": "", "imageID": "", "ready": false, "restartCount": 0, "state": state }] })
     };
     let log = "polling\nhob: the agent could not be run\n\n";
-    assert_eq!(said_of(ended(5, "Error", log)).await, "exit code 5: hob: the agent could not be run");
-    assert_eq!(said_of(ended(137, "OOMKilled", "")).await, "exit code 137 (OOMKilled)");
+    assert_eq!(
+        said_of("BackoffLimitExceeded", ended(5, "Error", log)).await,
+        "exit code 5: hob: the agent could not be run"
+    );
+    assert_eq!(said_of("BackoffLimitExceeded", ended(137, "OOMKilled", "")).await, "exit code 137 (OOMKilled)");
     let evicted =
         json!({ "phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory. " });
-    assert_eq!(said_of(evicted).await, "Evicted: The node was low on resource: memory.");
+    assert_eq!(said_of("BackoffLimitExceeded", evicted).await, "Evicted: The node was low on resource: memory.");
     let disturbed = json!({ "phase": "Failed", "conditions": [
         { "type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "preempting to accommodate a higher priority pod" }
     ] });
-    assert_eq!(said_of(disturbed).await, "PreemptionByScheduler: preempting to accommodate a higher priority pod");
-    assert_eq!(said_of(Value::Null).await, "BackoffLimitExceeded: Job has reached the specified backoff limit");
+    assert_eq!(
+        said_of("BackoffLimitExceeded", disturbed).await,
+        "PreemptionByScheduler: preempting to accommodate a higher priority pod"
+    );
+    assert_eq!(said_of("BackoffLimitExceeded", Value::Null).await, "BackoffLimitExceeded: Job has reached its limit");
+    // The deadline ended the pod, too.
+    let said = said_of("DeadlineExceeded", ended(143, "Error", "stopping")).await;
+    assert_eq!(said, "DeadlineExceeded: Job has reached its limit");
+    let endless = said_of("BackoffLimitExceeded", ended(1, "Error", &"word ".repeat(500))).await;
+    assert!(endless.len() < 400, "{}", endless.len());
 }
