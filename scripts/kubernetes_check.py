@@ -9,7 +9,7 @@ container. The answer to the first request for a Job is withheld, and the dispat
 agent works; one waits for a node, and one in Kueue's queue, from which it is preempted once. In the end each issue has one pull request,
 no agent ran beside a Job, and none ran twice but that of the evicted pod. It ends with 1 and says what was not so.
 
-No cluster takes part: what a real one refuses of the manifests is in `kubernetes_manifests.py`.
+It needs openssl, for the API's certificate. No cluster takes part: what a real one refuses of the manifests is in `kubernetes_manifests.py`.
 """
 
 import argparse
@@ -20,6 +20,7 @@ import json
 import os
 import pathlib
 import queue
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -75,9 +76,10 @@ KUBECONFIG = """apiVersion: v1
 kind: Config
 current-context: here
 contexts: [{{ name: here, context: {{ cluster: here, user: here, namespace: hob }} }}]
-clusters: [{{ name: here, cluster: {{ server: "http://127.0.0.1:{port}" }} }}]
-users: [{{ name: here, user: {{}} }}]
+clusters: [{{ name: here, cluster: {{ server: "https://127.0.0.1:{port}", certificate-authority: {folder}/tls.crt }} }}]
+users: [{{ name: here, user: {{ token: {token} }} }}]
 """
+TOKEN = "the-dispatcher"
 ISSUES = 6
 EVICTED, UNSCHEDULED, PREEMPTED = 2, 3, 4
 # The API ends a watch after as many seconds.
@@ -101,14 +103,29 @@ class Cluster:
             def log_message(self, *_):
                 pass
 
+            def is_known(self):
+                if self.headers["Authorization"] == f"Bearer {TOKEN}":
+                    return True
+                cluster.refuse(self, 401, "Unauthorized")
+                return False
+
             def do_GET(self):
-                cluster.get(self)
+                if self.is_known():
+                    cluster.get(self)
 
             def do_POST(self):
-                cluster.post(self)
+                if self.is_known():
+                    cluster.post(self)
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        subject = ["-subj", "/CN=here", "-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE"]
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", *subject,
+             "-keyout", folder / "tls.key", "-out", folder / "tls.crt"], check=True, capture_output=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def answer(self, handler, code, body):
@@ -278,7 +295,7 @@ def check(hob, forge, cluster, folder):
     (folder / "agent.sh").write_text(AGENT.format(folder=folder, evicted=EVICTED, preempted=PREEMPTED))
     (folder / "hob.toml").write_text(SETTINGS.format(folder=folder))
     (folder / "job.yaml").write_text(JOB.format(folder=folder, hob=hob))
-    (folder / "kubeconfig").write_text(KUBECONFIG.format(port=cluster.server.server_address[1]))
+    (folder / "kubeconfig").write_text(KUBECONFIG.format(folder=folder, port=cluster.server.server_address[1], token=TOKEN))
     for _ in range(ISSUES):
         forge.call("POST", f"{path}/issues", {"title": "Write a file", "body": "Please.", "labels": ["code"]})
     environment = cluster.environment | {"KUBECONFIG": str(folder / "kubeconfig")}
