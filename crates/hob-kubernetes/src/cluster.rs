@@ -1,4 +1,8 @@
 //! The client of the cluster: one namespace, a deadline for each call, and which failures may pass.
+//!
+//! # Caveats
+//! A kubeconfig may name a program that signs in. kube starts it, with this process's environment and outside of `hob-process`. In a pod
+//! it is the service account's token, and no program takes part.
 
 use std::time::Duration;
 

@@ -77,7 +77,8 @@ async fn a_job_that_kueue_holds_back_waits_and_has_not_failed() {
         let name = cluster.watched().await;
         cluster.set("workloads", workload(&name, "insufficient unused quota for cpu in flavor default, 1 more needed"));
         cluster.write(&name, true, suspended.clone());
-        a_moment().await;
+        // It is looked at several times.
+        tokio::time::sleep(std::time::Duration::from_secs(90)).await;
         cluster.write(&name, false, json!({ "active": 1, "ready": 1 }));
         a_moment().await;
         cluster.set(
