@@ -147,7 +147,7 @@ async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, For
 
 /// The part of a minute's pushes that a claim, or the renewal of several leases, may use, in percent.
 pub(super) const WHOLE: usize = 100;
-/// The part that other steps may use: over the API they only take longer, and whoever waits for a claim sees it.
+/// The part that other steps may use: over the API they take longer, which nobody waits for.
 pub(super) const HALF: usize = 50;
 
 /// How much of what there is in a minute a push may use.
