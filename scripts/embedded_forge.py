@@ -70,7 +70,7 @@ def free_ports(number):
         return [one.getsockname()[1] for one in sockets]
 
 
-def until(what, holds, patience=90):
+def until(what, holds, patience=90, pause=0.5):
     """Waits until it holds; its value."""
     ends = time.monotonic() + patience
     while time.monotonic() < ends:
@@ -78,7 +78,7 @@ def until(what, holds, patience=90):
         with contextlib.suppress(OSError):
             if found := holds():
                 return found
-        time.sleep(0.5)
+        time.sleep(pause)
     sys.exit(f"not within {patience} s: {what}")
 
 

@@ -8,18 +8,21 @@ read from /proc. Nothing outside temporary folders is written.
 """
 
 import datetime
+import hmac
 import json
 import os
 import pathlib
+import re
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from embedded_forge import Forge, machine, print_table
+from embedded_forge import Forge, machine, print_table, until
 
 HOB = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "target/release/hob")
 ROUNDS = 5
@@ -129,6 +132,42 @@ def latency(pause_ms):
     return statistics.median(claims), statistics.median(pulls), idle, peak
 
 
+def woken():
+    """Seconds from a webhook about the label to the claim in the ledger, where polls by the clock are an hour apart; the median. An issue
+    comes each 25 s, as fast as all claims are pushes."""
+    secret, seconds = "token", []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        forge = Site(folder)
+        command, environment = hob(forge, folder, "--set", "poll.interval=1h", "run", "--listen", "0", pause_ms=1000)
+        # The labels are made by the first run that finds work.
+        forge.label(forge.issue())
+        worker = subprocess.Popen(
+            command, env=environment | {"HOB_LISTEN_TOKEN": secret}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        page = next(found[1] for line in worker.stderr if (found := re.search(r"serving the page at (http\S+)/$", line)))
+        read_until(worker, lambda event: event["event"] == "published")
+        for round in range(ROUNDS):
+            time.sleep(25)
+            number = forge.issue()
+            forge.label(number)
+            body = json.dumps({"action": "labeled", "repository": {"full_name": "ann/site"}, "sender": {"login": "ann"}}).encode()
+            delivery = urllib.request.Request(f"{page}/webhook", body, {
+                "Content-Type": "application/json",
+                "X-GitHub-Event": "issues",
+                "X-GitHub-Delivery": str(round),
+                "X-Hub-Signature-256": "sha256=" + hmac.new(secret.encode(), body, "sha256").hexdigest(),
+            })
+            begun = time.perf_counter()
+            urllib.request.urlopen(delivery, timeout=30).close()
+            until("the claim", lambda: forge.call("GET", f"/repos/ann/site/git/matching-refs/hob/issues/{number}"), pause=0.01)
+            seconds.append(time.perf_counter() - begun)
+        worker.send_signal(signal.SIGTERM)
+        worker.communicate(timeout=30)
+        forge.close()
+    return statistics.median(seconds)
+
+
 def takeover():
     """Seconds from the moment a dead worker's lease is free to the next worker's claim, by the forge's clock, where that
     worker polls as it does by default. Worker and agent are ended by SIGKILL."""
@@ -219,6 +258,7 @@ def main():
         (f"label to claim, writes not spaced, median of {ROUNDS}", f"{fast_claim:.2f} s"),
         (f"label to pull request, writes not spaced, median of {ROUNDS}", f"{fast_pull:.2f} s"),
         (f"label to claim, one write a second (the default), median of {ROUNDS}", f"{claim:.2f} s"),
+        (f"webhook to claim in the ledger, one write a second (the default), median of {ROUNDS}", f"{woken():.2f} s"),
         (f"label to pull request, one write a second (the default), median of {ROUNDS}", f"{pull:.2f} s"),
         (
             f"a killed worker's lease is free to the next worker's claim, polls every 30 s to 5 min, the longest of {ROUNDS}",

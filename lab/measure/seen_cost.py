@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what it costs a run to be seen: with the page, its API, metrics and traces all on and read, beside all of them off.
+"""Measures what it costs a run to be seen: with the page, its API, metrics and traces all on, and with them read, beside all of them off.
 
     cargo build --release && python3 lab/measure/seen_cost.py target/release/hob
 
-It starts the embedded forge and runs `hob run --once` over the same number of issues by turns, with and without, on loopback. While one
-that can be seen runs, a reader has the page's events open and reads a view, an answer of the API and the metrics each second. The agent is
-a shell script that writes one file. The figures are medians; a run that can be seen may cost 5 % more. Nothing outside a temporary folder
-is written, and only processes that were started here are ended.
+It starts the embedded forge and runs `hob run --once` over the same number of issues by turns, on loopback: off, on, and on with a reader who
+has the page's events open and reads three views, an answer of the API and the metrics each second. The agent is a shell script that writes
+one file. The figures are medians; what is on may cost 5 % more. Nothing outside a temporary folder is written, and only processes that
+were started here are ended.
 """
 
 import argparse
@@ -26,6 +26,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
 TOKEN = "reader"
+WAYS = ["off", "on", "read"]
 VIEWS = ["/", "/now", "/health", "/api/v1/issues", "/metrics"]
 SETTINGS = """
 agent = "writer"
@@ -73,7 +74,7 @@ class Bench:
         self.hob, self.forge, self.folder, self.issues, self.number = hob, forge, folder, issues, 0
         (folder / "hob.toml").write_text(SETTINGS)
 
-    def run(self, is_seen, issues):
+    def run(self, way, issues):
         """One run over this many issues of a repository of its own: seconds, CPU seconds, peak MiB, counted calls."""
         self.number += 1
         name = f"r{self.number}"
@@ -81,13 +82,13 @@ class Bench:
         for number in range(issues):
             self.forge.call("POST", f"{path}/issues", {"title": f"Write file {number}", "body": "x", "labels": ["code"]})
         options = ["--config", str(self.folder / "hob.toml"), "--state-dir", str(self.folder / name), "--repo", f"ann/{name}"]
-        seen = ["--listen", "0", "--traces", str(self.folder / f"{name}.traces")] if is_seen else []
-        environment = self.forge.environment(self.folder) | ({"HOB_LISTEN_TOKEN": TOKEN} if is_seen else {})
+        seen = ["--listen", "0", "--traces", str(self.folder / f"{name}.traces")] if way != "off" else []
+        environment = self.forge.environment(self.folder) | ({"HOB_LISTEN_TOKEN": TOKEN} if way != "off" else {})
         before, began = self.forge.requests(), time.monotonic()
         run = subprocess.Popen([self.hob, *options, "run", "--once", *seen], env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         reader = None
         for line in run.stderr:
-            if is_seen and reader is None and (found := re.search(r"(http://\S+)/$", line)):
+            if way == "read" and reader is None and (found := re.search(r"(http://\S+)/$", line)):
                 reader = Reader(found[1])
                 reader.start()
         _pid, status, used = os.wait4(run.pid, 0)
@@ -112,17 +113,19 @@ def main():
         forge = Forge(hob, folder)
         try:
             bench = Bench(hob, forge, folder, given.issues)
-            worked, idle = {True: [], False: []}, {True: [], False: []}
+            worked, idle = ({way: [] for way in WAYS} for _ in range(2))
             for _round in range(given.rounds):
-                for is_seen in (False, True):
-                    worked[is_seen].append(bench.run(is_seen, given.issues))
-                    idle[is_seen].append(bench.run(is_seen, 0))
+                for way in WAYS:
+                    worked[way].append(bench.run(way, given.issues))
+                    # These are short, and a few do not tell a millisecond.
+                    idle[way].extend(bench.run(way, 0) for _ in range(5))
         finally:
             forge.close()
 
     def row(what, runs, at, each=1, unit="s", digits=3):
-        off, on = (statistics.median(run[at] for run in runs[is_seen]) / each for is_seen in (False, True))
-        return what, f"{off:.{digits}f} {unit} off, {on:.{digits}f} {unit} on ({100 * (on - off) / off:+.1f} %)"
+        off, *more = (statistics.median(run[at] for run in runs[way]) / each for way in WAYS)
+        shown = [f"{one:.{digits}f} {unit} {way} ({100 * (one - off) / off:+.1f} %)" for way, one in zip(WAYS[1:], more)]
+        return what, ", ".join([f"{off:.{digits}f} {unit} off", *shown])
 
     print(machine())
     print_table([
