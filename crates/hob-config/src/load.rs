@@ -587,15 +587,18 @@ mod tests {
     }
 
     #[test]
+    fn an_issue_is_handed_to_one_executor() {
+        let both = "[executor]\njob = 'job.yaml'\ncommand = ['srun', '{issue}']";
+        let error = load(both, &[], &[]).unwrap_err().to_string();
+        assert!(error.contains("`executor.job` is set, too: set one of them"), "{error}");
+    }
+
+    #[test]
     fn a_value_that_cannot_be_used_says_why() {
         for (file, says) in [
             ("jobs = 0", "`jobs` cannot be used: it is `0`; write at least 1 (in `"),
             ("[executor]\ncommand = 'sbatch'", "`executor.command` cannot be used: it is `\"sbatch\"`; write a list"),
             ("[executor]\ncommand = ['sbatch', 'job']", "it names no issue: write `{issue}` where its number belongs"),
-            (
-                "[executor]\njob = 'job.yaml'\ncommand = ['srun', '{issue}']",
-                "`executor.job` is set, too: set one of them",
-            ),
             ("[executor]\ncommand = ['', '{issue}']", "its first word is the program"),
             ("plan = 'never'\n[limits]\nusd_per_day = -1", "hob.toml`, line 3)"),
             ("[budget]\nissue = -1", "`budget.issue` cannot be used: it is `-1`; write a number from 0 up"),

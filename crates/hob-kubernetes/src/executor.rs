@@ -64,7 +64,7 @@ impl RemoteExecutor for JobExecutor {
     ) -> Result<RemoteEnd, WorkError> {
         let work = async {
             match self.cluster().await {
-                Ok(cluster) => Follow::new(cluster, &self.template, task, tell).to_its_end().await,
+                Ok(cluster) => Follow::new(cluster, &self.template, task, tell).until_its_end().await,
                 Err(error) => RemoteEnd::Failed { what: "no Job could be created".to_owned(), said: error.to_string() },
             }
         };

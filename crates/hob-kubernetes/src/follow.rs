@@ -80,7 +80,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Follows the Job to its end.
-    pub(crate) async fn to_its_end(mut self) -> RemoteEnd {
+    pub(crate) async fn until_its_end(mut self) -> RemoteEnd {
         let mut failures = 0;
         loop {
             let step = self.step().await;
@@ -120,13 +120,13 @@ impl<'a> Follow<'a> {
             if let Some(Name::Seen(name)) = &self.name {
                 return Ok(Step::Ended(gone(name)));
             }
-            let is_taken = |name: &String| listed.items.iter().any(|job| job.name_any() == *name);
-            let names = (0..=listed.items.len()).map(|nth| job_name(self.task, nth));
-            return self.create(names.skip_while(is_taken).next().unwrap_or_default()).await;
+            let is_free = |name: &String| !listed.items.iter().any(|job| job.name_any() == *name);
+            let mut names = (0..=listed.items.len()).map(|nth| job_name(self.task, nth));
+            return self.create(names.find(is_free).unwrap_or_default()).await;
         };
         self.name = Some(Name::Seen(job.name_any()));
         let version = listed.metadata.resource_version.clone().unwrap_or_default();
-        self.watch(job.clone(), &selector, &version).await
+        Box::pin(self.watch(job.clone(), &selector, &version)).await
     }
 
     async fn create(&mut self, name: String) -> Result<Step, ClusterError> {
