@@ -5,8 +5,12 @@
 
 It starts the embedded forge with 100 repositories, each with three issues that wait for a person's answer, and one
 `hob run` over all of them, on loopback. Nothing happens on any issue, so a poll reads only what it has read before: the
-exit code is 1 if more reads of a round count than `--reads` says. Nothing outside a temporary folder is written, and only
-processes that were started here are ended.
+exit code is 1 if more reads of a round count than `--reads` says. Before that, it measures commands that know nothing of
+the repositories. Nothing outside a temporary folder is written, and only processes that were started here are ended.
+
+    python3 lab/measure/many_repos.py target/release/hob --repositories 1 --issues 100 --finished 10000
+
+does so for one repository with a long past.
 """
 
 import argparse
@@ -23,6 +27,8 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 from embedded_forge import Forge, machine, print_table
 
+# Commands of a process that knows nothing yet.
+FRESH = (["status"], ["status", "--json"], ["status", "--ready"], ["run", "--once"], ["outcomes"])
 # Rounds after which everything was read once: issues are looked at beside the polls, one after the other.
 WARM_UP = 8
 SETTINGS = """
@@ -42,6 +48,7 @@ def arguments():
     parser.add_argument("hob", nargs="?", default="target/release/hob")
     parser.add_argument("--repositories", type=int, default=100)
     parser.add_argument("--issues", type=int, default=3, help="blocked issues in each")
+    parser.add_argument("--finished", type=int, default=0, help="ledgers of finished issues in each")
     parser.add_argument("--rounds", type=int, default=20, help="rounds that are counted, after those that read everything once")
     parser.add_argument("--reads", type=float, default=5, help="most reads that count in a round")
     parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
@@ -89,6 +96,40 @@ def fill(forge, name, issues, record, comment):
         forge.call("POST", f"{repository}/git/refs", {"ref": f"refs/hob/issues/{number}", "sha": commit})
 
 
+def finish(forge, folder, name, finished, record):
+    """So many ledgers of finished issues, with the highest numbers, in one push."""
+    record = record | {"state": "done", "blocked": None, "comments": record["comments"] | {"question": None}}
+    repository = f"/repos/ann/{name}"
+    tree = forge.call("GET", f"{repository}/commits/main")["commit"]["tree"]["sha"]
+    place = folder / f"{name}.git"
+    address = forge.server.replace("://", "://ann:ann@") + f"/ann/{name}.git"
+    git = lambda *args, **more: subprocess.run(["git", "-C", str(place), *args], check=True, **more)
+    subprocess.run(["git", "clone", "--quiet", "--bare", address, str(place)], check=True)
+    lines = []
+    for issue in range(1_000_000, 1_000_000 + finished):
+        message = "finished\n\n" + json.dumps(record | {"issue": issue}) + "\n"
+        lines.append(f"commit refs/hob/issues/{issue}\ncommitter hob <hob@example.com> 1767225600 +0000\n")
+        lines.append(f"data {len(message.encode())}\n{message}\nM 040000 {tree} \n\n")
+    git("fast-import", "--quiet", input="".join(lines).encode())
+    git("push", "--quiet", "origin", "refs/hob/issues/*:refs/hob/issues/*")
+
+
+def fresh(line, environment, forge, folder, arguments):
+    """What a command costs in a process that knows nothing yet."""
+    line = line[:-1]
+    line[line.index("--state-dir") + 1] = str(folder / "fresh" / "-".join(arguments))
+    counted, begun = forge.requests(), time.perf_counter()
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    child = subprocess.Popen([*line, *arguments], env=environment, **quiet)
+    _, status, used = os.wait4(child.pid, 0)
+    seconds = time.perf_counter() - begun
+    child.returncode = os.waitstatus_to_exitcode(status)
+    assert child.returncode == 0, arguments
+    processor, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    counts = f"{forge.requests() - counted}; {seconds:.2f} s; {processor:.2f} s; {memory:.0f} MB"
+    return f"`hob {' '.join(arguments)}`: calls that count; time; of processors, with its children; peak memory", counts
+
+
 def polls(worker, most):
     """Reads the worker's events until it has polled so often."""
     seen = 0
@@ -118,7 +159,10 @@ def main():
         names = [f"site{n}" for n in range(options.repositories)]
         for each in names:
             fill(forge, each, options.issues, record, comment)
+            if options.finished:
+                finish(forge, folder, each, options.finished, record)
         line, environment = command(options.hob, forge, folder, names)
+        rows = [fresh(line, environment, forge, folder, asked) for asked in FRESH]
         worker = subprocess.Popen(
             [*line, "--time", f"{options.minutes}m"],
             env=environment,
@@ -138,10 +182,11 @@ def main():
     print(f"{machine()}.\n")
     print_table(
         [
-            ("repositories; blocked issues in each", f"{options.repositories}; {options.issues}"),
+            ("repositories; blocked issues in each; finished ledgers", f"{options.repositories}; {options.issues}; {options.finished}"),
             ("reads that count in a round of idle polls", f"{each:.1f}"),
             ("time of a round", f"{seconds:.1f} s"),
             ("the worker's own memory", f"{memory:.1f} MB"),
+            *rows,
         ]
     )
     sys.exit(each > options.reads)
