@@ -187,19 +187,19 @@ class Cluster:
         with self.lock:
             if name in self.jobs:
                 return self.refuse(handler, 409, f'jobs.batch "{name}" already exists')
-            first = not self.jobs
+            first, again = not self.jobs, self.of_issue(issue_of(job))
             job["metadata"] |= {"uid": f"uid-{name}", "namespace": "hob"}
             self.write(job, suspend=issue_of(job) == PREEMPTED)
         if first:
             # The dispatcher that asked is killed before it hears of it.
             self.withheld.set()
             self.released.wait(60)
-        if issue_of(job) not in (UNSCHEDULED, PREEMPTED):
+        if again or issue_of(job) not in (EVICTED, UNSCHEDULED, PREEMPTED):
             self.begin(name)
         elif issue_of(job) == UNSCHEDULED:
             unscheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/3 nodes are available"}
             self.pod(name, {"phase": "Pending", "conditions": [unscheduled]})
-        else:
+        elif issue_of(job) == PREEMPTED:
             self.wait_in_queue(name, "insufficient unused quota for cpu")
         try:
             self.answer(handler, 201, job)
@@ -307,6 +307,9 @@ def check(hob, forge, cluster, folder):
             command = [*common, "--state-dir", str(folder / name), "run"]
             dispatchers.append(subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log))
 
+    def logs():
+        return "".join((folder / f"{name}.log").read_text() for name in ["two", "three"])
+
     def explains(issue, words):
         command = [*common, "--state-dir", str(folder / "asks"), "explain", str(issue)]
         asked = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=60)
@@ -325,6 +328,9 @@ def check(hob, forge, cluster, folder):
         until("each issue has a Job", lambda: all(cluster.of_issue(issue) for issue in range(1, ISSUES + 1)))
         explains(UNSCHEDULED, "Unschedulable: 0/3 nodes are available")
         explains(PREEMPTED, "it waits in Kueue's queue `agents`: insufficient unused quota for cpu")
+        # One that follows the Job before its pod takes the issue up learns how it ends.
+        until("the Job to evict is followed", lambda: f"`{cluster.of_issue(EVICTED)}`: it has no pod yet" in logs())
+        cluster.begin(cluster.of_issue(EVICTED))
         cluster.begin(cluster.of_issue(UNSCHEDULED))
         cluster.begin(cluster.of_issue(PREEMPTED))
         until("the agents to stop are at work", lambda: (folder / "waited").exists() and (folder / "preempted").exists())
@@ -355,9 +361,8 @@ def check(hob, forge, cluster, folder):
         wrong.append(f"an agent ran outside of a Job: {ran}")
     if len(cluster.jobs) != ISSUES + 1:
         wrong.append(f"there are {len(cluster.jobs)} Jobs, and should be {ISSUES + 1}, one more for the evicted pod")
-    logs = "".join((folder / f"{name}.log").read_text() for name in ["two", "three"])
     says = f"the Job `{evicted}` failed: Evicted: The node was low on resource: memory"
-    if says not in logs:
+    if says not in logs():
         wrong.append(f"no dispatcher says `{says}`")
     return wrong, [
         ("issues; pull requests", f"{ISSUES}; {len(pulls)}"),
