@@ -168,7 +168,9 @@ fn refuse_unknown(settings: &Config) -> Result<(), SettingsError> {
                 let of_name = strsim::damerau_levenshtein(&name(known), &name(&key)) + 1;
                 strsim::damerau_levenshtein(known, &key).min(of_name)
             };
-            let nearest = allowed.iter().min_by_key(distance).filter(|known| distance(known) <= name(&key).len() / 2);
+            // Of equally near ones the one with as many letters: two of them were swapped.
+            let order = |known: &&String| (distance(known), name(known).len().abs_diff(name(&key).len()));
+            let nearest = allowed.iter().min_by_key(order).filter(|known| distance(known) <= name(&key).len() / 2);
             Err(SettingsError::UnknownKey { nearest: nearest.cloned(), key, origin: None })
         }
     }
