@@ -25,7 +25,7 @@ use crate::{
     purpose::Share,
     ref_push::Updates,
     refs::{
-        HALF, Minute, Pushed, Step, WHOLE, advance, delete_ref, fresh_nonce, list_refs, move_ref, push_all,
+        FIVE_SIXTHS, Minute, Pushed, Step, WHOLE, advance, delete_ref, fresh_nonce, list_refs, move_ref, push_all,
         read_commit, read_ref, server,
     },
     repository_ledger::RepositoryChange,
@@ -338,7 +338,7 @@ impl Ledger<'_> {
         let record = Box::new(released(&mine.record, fresh_nonce(), self.forge.now()));
         let named = Named::new(&record, SENTENCE)?;
         let step = named.step(Some(&mine.tip), &mine.tree);
-        let minute = Minute { part: HALF, share: Share::Lease };
+        let minute = Minute { part: FIVE_SIXTHS, share: Share::Lease };
         match self.advance_with(step, record.generation, minute, &change).await {
             Ok(Some((tip, Some(())))) => {
                 self.forge.listener.tell(Some(&before), &record, SENTENCE);
