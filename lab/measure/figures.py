@@ -134,7 +134,7 @@ def latency(pause_ms):
 
 def woken():
     """Seconds from a webhook about the label to the claim in the ledger, where polls by the clock are an hour apart; the median. An issue
-    comes each 25 s, as fast as all claims are pushes."""
+    comes each 25 s, so that some claims find the minute's pushes used up."""
     secret, seconds = "token", []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
