@@ -11,6 +11,23 @@ import sys
 import time
 import urllib.request
 
+# Settings with which a check need not wait for much: short polls and leases, no spaced writes, no sandbox.
+QUICK = """[sandbox]
+tier = "none"
+[forge]
+pace = "unlimited"
+[limits]
+issues_per_hour = 1000
+open_pulls = 0
+[poll]
+interval = "1s"
+[testing.forge]
+timeout = "5s"
+[testing.lease]
+duration = "15s"
+skew = "1s"
+"""
+
 
 class Forge:
     """The embedded forge, with the people's account `ann` and Hob's account `hob`; their names are their tokens."""

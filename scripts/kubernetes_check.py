@@ -28,7 +28,7 @@ import threading
 import time
 import urllib.parse
 
-from embedded_forge import Forge, machine, print_table, until
+from embedded_forge import QUICK, Forge, machine, print_table, until
 
 AGENT = """cat > /dev/null
 echo "$HOB_ISSUE ${{JOB_NAME:-none}}" >> {folder}/ran
@@ -44,21 +44,7 @@ job = "{folder}/job.yaml"
 backend = "command"
 command = ["sh", "{folder}/agent.sh"]
 env = ["JOB_NAME"]
-[sandbox]
-tier = "none"
-[forge]
-pace = "unlimited"
-[limits]
-issues_per_hour = 1000
-open_pulls = 0
-[poll]
-interval = "1s"
-[testing.forge]
-timeout = "5s"
-[testing.lease]
-duration = "15s"
-skew = "1s"
-"""
+""" + QUICK
 JOB = """apiVersion: batch/v1
 kind: Job
 metadata:

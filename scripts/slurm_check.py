@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 
-from embedded_forge import Forge, free_ports, machine, print_table, until
+from embedded_forge import QUICK, Forge, free_ports, machine, print_table, until
 
 # The agent says in which job it is, and the victim waits to be cancelled.
 AGENT = """cat > /dev/null
@@ -37,21 +37,7 @@ command = ["sbatch", "--wait", "--quiet", "--output={folder}/job-%j.log", "--wra
 backend = "command"
 command = ["sh", "{folder}/agent.sh"]
 env = ["SLURM_JOB_ID"]
-[sandbox]
-tier = "none"
-[forge]
-pace = "unlimited"
-[limits]
-issues_per_hour = 1000
-open_pulls = 0
-[poll]
-interval = "1s"
-[testing.forge]
-timeout = "5s"
-[testing.lease]
-duration = "15s"
-skew = "1s"
-"""
+""" + QUICK
 CONTROLLER = """ClusterName=hob
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
