@@ -141,7 +141,7 @@ impl Relay {
         let Some((model, most)) = costs else { return Ok((sent, None)) };
         let held = self.meter.reserve(&model, most).await?;
         let bounds = Arc::clone(&self.bounds);
-        let name = model.strip_prefix(&route.name).map_or(&*model, |name| name.trim_start_matches('/'));
+        let name = model.split_once('/').map_or(&*model, |(_route, name)| name);
         let span = self.run.in_scope(|| passed_span(route.api, name));
         Ok((sent, Some(Count { held, model, most, body, bounds, span })))
     }

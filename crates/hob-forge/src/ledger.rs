@@ -25,8 +25,8 @@ use crate::{
     purpose::Share,
     ref_push::Updates,
     refs::{
-        FIVE_SIXTHS, Minute, Pushed, Step, WHOLE, advance, delete_ref, fresh_nonce, list_refs, move_ref, push_all,
-        read_commit, read_ref, server,
+        Pushed, Shares, Step, advance, delete_ref, fresh_nonce, list_refs, move_ref, push_all, read_commit, read_ref,
+        server,
     },
     repository_ledger::RepositoryChange,
     tips::issue_number,
@@ -206,8 +206,8 @@ impl Ledger<'_> {
         let record = Box::new(record);
         let with = |before: Option<&RepositoryRecord>, nonce, now| change(&record, before, nonce, now);
         let named = Named::new(&record, &sentence)?;
-        let minute = Minute { part: WHOLE, share: Share::Common };
-        let both = self.advance_with(named.step(from, tree), record.generation, minute, with).await?;
+        let shares = Shares { pushes: Share::Lease, writes: Share::Common };
+        let both = self.advance_with(named.step(from, tree), record.generation, shares, with).await?;
         let (holding, answer) = match both {
             Some((tip, answer)) => (Holding { tip, tree: tree.clone(), record }, answer),
             None => (self.advance(from, tree, record, &sentence, Share::Common).await?, None),
@@ -240,7 +240,8 @@ impl Ledger<'_> {
         self.watch(lease).await?;
         let _turn = lease.turn().await;
         let record = Box::new(renewed(&lease.record(), fresh_nonce(), self.forge.now()));
-        let others = if server(self.forge, WHOLE).is_some() { self.forge.leases.due_with(lease) } else { Vec::new() };
+        let others =
+            if server(self.forge, Share::Lease).is_some() { self.forge.leases.due_with(lease) } else { Vec::new() };
         if !others.is_empty() && Box::pin(self.renew_together(lease, &record, &others)).await? {
             return Ok(());
         }
@@ -263,8 +264,8 @@ impl Ledger<'_> {
         let steps = named.iter().zip(&held).map(|(named, mine)| named.step(Some(&mine.tip), &mine.tree));
         let steps: Vec<_> = steps.collect();
         // Otherwise the lease is written alone, which waits for what passes and finds out what was written.
-        let minute = Minute { part: WHOLE, share: Share::Lease };
-        let Ok(pushed) = push_all(self.forge, &steps, Updates::Independent, minute).await else {
+        let shares = Shares { pushes: Share::Lease, writes: Share::Lease };
+        let Ok(pushed) = push_all(self.forge, &steps, Updates::Independent, shares).await else {
             return Ok(false);
         };
         let is_renewed = matches!(pushed.first(), Some(Pushed::To(_)));
@@ -338,8 +339,8 @@ impl Ledger<'_> {
         let record = Box::new(released(&mine.record, fresh_nonce(), self.forge.now()));
         let named = Named::new(&record, SENTENCE)?;
         let step = named.step(Some(&mine.tip), &mine.tree);
-        let minute = Minute { part: FIVE_SIXTHS, share: Share::Lease };
-        match self.advance_with(step, record.generation, minute, &change).await {
+        let shares = Shares { pushes: Share::Common, writes: Share::Lease };
+        match self.advance_with(step, record.generation, shares, &change).await {
             Ok(Some((tip, Some(())))) => {
                 self.forge.listener.tell(Some(&before), &record, SENTENCE);
                 lease.wrote(Holding { tip, record, ..mine });
@@ -429,16 +430,16 @@ impl Ledger<'_> {
         self,
         step: Step<'_>,
         generation: Generation,
-        minute: Minute,
+        shares: Shares,
         change: impl Fn(Option<&RepositoryRecord>, Nonce, Timestamp) -> RepositoryChange<T, E>,
     ) -> Result<Option<(Sha, Option<T>)>, ForgeError> {
         let repository = self.forge.repository_ledger();
-        if server(self.forge, minute.part).is_none() {
+        if server(self.forge, shares.pushes).is_none() {
             return Ok(None);
         }
         let Some(prepared) = repository.prepare(change).await? else { return Ok(None) };
         let steps = [step, prepared.step(step.tree)];
-        let pushed = Box::pin(push_all(self.forge, &steps, Updates::Atomic, minute)).await?;
+        let pushed = Box::pin(push_all(self.forge, &steps, Updates::Atomic, shares)).await?;
         let [of_issue, of_repository] = pushed.try_into().unwrap_or([Pushed::Not(None), Pushed::Not(None)]);
         let answer = match of_repository {
             Pushed::To(commit) => {

@@ -140,23 +140,19 @@ pub(super) enum Pushed {
 
 /// Pushes one step.
 async fn push(forge: &Forge, step: Step<'_>, share: Share) -> Result<Pushed, ForgeError> {
-    let part = if step.from.is_none() { WHOLE } else { FIVE_SIXTHS };
-    let mut pushed = push_all(forge, &[step], Updates::Independent, Minute { part, share }).await?;
+    let pushes = if step.from.is_none() { Share::Lease } else { Share::Common };
+    let mut pushed = push_all(forge, &[step], Updates::Independent, Shares { pushes, writes: share }).await?;
     Ok(pushed.pop().unwrap_or(Pushed::Not(None)))
 }
 
-/// The part of a minute's pushes that a claim, or the renewal of several leases, may use, in percent.
-pub(super) const WHOLE: usize = 100;
-/// The part that other steps may use, which are five for an issue: over the API they take longer, which nobody waits for.
-pub(super) const FIVE_SIXTHS: usize = 84;
-
-/// How much of what there is in a minute a push may use.
+/// The shares that a push may use.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Minute {
-    /// Of the pushes, in percent.
-    pub(super) part: usize,
+pub(super) struct Shares {
+    /// Of a minute's pushes. What is reserved of six is one, for a claim or the renewal of several leases: the other steps of an issue are
+    /// five at most, and over the API they only take longer.
+    pub(super) pushes: Share,
     /// Of the writes.
-    pub(super) share: Share,
+    pub(super) writes: Share,
 }
 
 /// Pushes these steps in one exchange, if pushes are on: what became of each, in their order.
@@ -167,10 +163,10 @@ pub(super) async fn push_all(
     forge: &Forge,
     steps: &[Step<'_>],
     kind: Updates,
-    Minute { part, share }: Minute,
+    shares: Shares,
 ) -> Result<Vec<Pushed>, ForgeError> {
     let untried = || steps.iter().map(|_| Pushed::Not(None)).collect();
-    let Some(server) = server(forge, part) else { return Ok(untried()) };
+    let Some(server) = server(forge, shares.pushes) else { return Ok(untried()) };
     let redaction = forge.connection().secrets().redaction();
     let made = steps.iter().map(|step| {
         let name = format!("refs/{REF_SPACE}{}", step.name);
@@ -181,7 +177,7 @@ pub(super) async fn push_all(
     let updates = steps.iter().zip(&made).map(|(step, (name, to))| Update { name, from: step.from, to });
     let updates: Vec<_> = updates.collect();
     let what = steps.first().map_or("move ledgers", |step| step.advance);
-    let reports = match exchange(forge, server, &updates, kind, ContentsWrite.to(what).with(share)).await {
+    let reports = match exchange(forge, server, &updates, kind, ContentsWrite.to(what).with(shares.writes)).await {
         Err(error @ (ForgeError::Limited { .. } | ForgeError::ReadOnly { .. })) => return Err(error),
         reports => reports,
     };
@@ -212,10 +208,10 @@ pub(super) async fn push_all(
     Ok(pushed)
 }
 
-/// Where ledgers are pushed to, if pushes are on and one more fits into this part of the minute.
-pub(super) fn server(forge: &Forge, part: usize) -> Option<&str> {
+/// Where ledgers are pushed to, if pushes are on and one more fits into this share of the minute.
+pub(super) fn server(forge: &Forge, share: Share) -> Option<&str> {
     let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait_below(part, Instant::now()).is_zero());
+    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
     forge.connection().pushes.server().filter(|_| has_room && may_push(forge))
 }
 

@@ -384,6 +384,7 @@ spec:
         fs::write(&path, LEAST).unwrap();
         assert_eq!(Template::read(&path).unwrap().namespace(), None);
     }
+
     #[test]
     fn the_job_of_the_manifests_is_taken_and_asks_for_what_a_restricted_namespace_gives() {
         let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/kubernetes/job.yaml");
