@@ -6,16 +6,23 @@
 
 use hob_domain::{Sha, Timestamp};
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::{
     ForgeError, Ledger,
     TokenPermission::ContentsRead,
+    objects::{Objects, object_name},
     refs::{AuthorWire, CommitWire, ObjectWire, commit_path},
 };
 
 /// Commits in one query. A record is a few kilobytes, and the answer has to come within `forge.timeout`.
 const BATCH: usize = 100;
+
+const COMMITS: Objects = Objects {
+    field: "object",
+    argument: "oid",
+    argument_type: "GitObjectID!",
+    facts: "fragment facts on Commit { oid message authoredDate tree { oid } parents(first: 1) { nodes { oid } } }",
+};
 
 /// GraphQL's answer about a commit.
 #[derive(Deserialize)]
@@ -73,25 +80,11 @@ impl Ledger<'_> {
     }
 
     async fn read_batch(self, commits: &[&Sha]) -> Result<(), ForgeError> {
-        let name = |index: usize| format!("c{index}");
-        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
-        for (index, commit) in commits.iter().enumerate() {
-            let name = name(index);
-            parameters.push_str(&format!(", ${name}: GitObjectID!"));
-            fields.push_str(&format!(" {name}: object(oid: ${name}) {{ ...ledger }}"));
-            variables.insert(name, commit.as_str().into());
-        }
-        let repo = &self.forge.repo;
-        variables.insert("owner".to_owned(), repo.owner().into());
-        variables.insert("name".to_owned(), repo.name().into());
-        let query = format!(
-            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} \
-             fragment ledger on Commit {{ oid message authoredDate tree {{ oid }} parents(first: 1) {{ nodes {{ oid }} }} }}"
-        );
         let connection = self.forge.connection();
-        let data = connection.query(&query, Value::Object(variables), ContentsRead.to("read the ledgers")).await?.data;
+        let oids = commits.iter().map(|commit| commit.as_str().into());
+        let data = self.forge.objects(&COMMITS, oids, ContentsRead.to("read the ledgers")).await?.data;
         for (index, commit) in commits.iter().enumerate() {
-            let node = NodeWire::deserialize(&data["repository"][name(index)]);
+            let node = NodeWire::deserialize(&data["repository"][object_name(index)]);
             // An object that is not a commit, or not the requested one, is left to a single read.
             if let Ok(node) = node
                 && node.oid == **commit

@@ -12,7 +12,6 @@ use hob_domain::{
     ReviewEvent, Said, Sha, Timestamp, asked_work,
 };
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
 
 use crate::{
     Comment, Edited, ForgeError, HeadCheck, Pull, PullOutline, Pulls,
@@ -21,6 +20,7 @@ use crate::{
     counted_checks::{Origin, Says, counted},
     edits::EditorWire,
     head_checks::{AppWire, SuiteWire, run_state, status_state, unapproved},
+    objects::{Objects, object_name},
     pull_outlines::CountsWire,
     reviews::has_words,
 };
@@ -28,7 +28,9 @@ use crate::{
 /// Pull requests in one query; the answer has to come within `forge.timeout`.
 const BATCH: usize = 10;
 
-const FIELDS: &str = "fragment facts on PullRequest { id number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
+const PULLS: Objects = Objects { field: "pullRequest", argument: "number", argument_type: "Int!", facts: FACTS };
+
+const FACTS: &str = "fragment facts on PullRequest { id number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
     mergeStateStatus \
     reviews(last: 100, states: [CHANGES_REQUESTED, COMMENTED]) { pageInfo { hasPreviousPage } nodes { fullDatabaseId state \
         submittedAt lastEditedAt body author { login __typename } } } \
@@ -93,7 +95,7 @@ struct PullWire {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct List<T> {
+pub(super) struct List<T> {
     #[serde(default)]
     page_info: PageWire,
     // An entry that the token may not see is null.
@@ -136,7 +138,7 @@ struct PersonWire {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CommentWire {
+pub(super) struct CommentWire {
     full_database_id: Id,
     created_at: Timestamp,
     last_edited_at: Option<Timestamp>,
@@ -244,7 +246,7 @@ impl<T> List<T> {
     }
 
     /// Its entries. `None` if there are more, or if the token may not see one.
-    fn whole(self) -> Option<Vec<T>> {
+    pub(super) fn whole(self) -> Option<Vec<T>> {
         if self.has_all() { self.nodes.into_iter().collect() } else { None }
     }
 }
@@ -419,27 +421,14 @@ impl Pulls<'_> {
     }
 
     async fn standing_of(self, numbers: &[PullNumber], own: Option<&Login>) -> Result<Vec<OpenPull>, ForgeError> {
-        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
-        let name = |index: usize| format!("p{index}");
-        for (index, number) in numbers.iter().enumerate() {
-            let name = name(index);
-            parameters.push_str(&format!(", ${name}: Int!"));
-            fields.push_str(&format!(" {name}: pullRequest(number: ${name}) {{ ...facts }}"));
-            variables.insert(name, number.0.into());
-        }
-        let repo = &self.forge.repo;
-        variables.insert("owner".to_owned(), repo.owner().into());
-        variables.insert("name".to_owned(), repo.name().into());
-        let query = format!(
-            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {FIELDS}"
-        );
         let purpose = PullRequestsRead.to("read the pull requests' reviews and comments");
-        let mut answered = self.forge.connection().query(&query, Value::Object(variables), purpose).await?;
+        let values = numbers.iter().map(|number| number.0.into());
+        let mut answered = self.forge.objects(&PULLS, values, purpose).await?;
         let unreadable =
             |error: serde_json::Error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() };
         let mut found = Vec::new();
         for index in 0..numbers.len() {
-            let name = name(index);
+            let name = object_name(index);
             let one = answered.data["repository"][&name].take();
             if !one.is_null() {
                 let mut open = PullWire::deserialize(one).map_err(unreadable)?.into_open(own);
@@ -455,7 +444,7 @@ impl Pulls<'_> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

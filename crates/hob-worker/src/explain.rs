@@ -148,7 +148,8 @@ pub async fn absent(worker: &Worker, number: IssueNumber) -> Result<Option<Expla
         }
         Ok(Some(Observed { issue, entry: Some(entry), view, authorizer, .. })) => {
             let decision = decide(&view, &worker.settings.plan_rules(), worker.forge.now());
-            let (why, _) = told(worker, &authorizer, &decision, &issue, &view).await?;
+            let conversation = Conversation::on(entry.record.pull.number);
+            let (why, _) = told(worker, &authorizer, &conversation, &decision, &issue, &view).await?;
             let answer = how_to_answer(&entry.record, &worker.settings.budgets());
             Some(Explained {
                 state: Some(entry.record.state),
@@ -222,9 +223,17 @@ async fn explained(
     let trigger = if planned.iter().any(is_unlabeled) { trigger_is_gone(worker).await? } else { None };
     let is_claim = |planned: &Planned<'_>| planned.decision.is_a_claim();
     let settings = if planned.iter().any(is_claim) { settings_trouble(worker).await? } else { None };
+    let is_asked = |planned: &&Planned<'_>| planned.decision == Decision::Act(Action::SeekAnswer);
+    let asked = planned.iter().filter(is_asked).map(|planned| planned.issue.number);
+    let mut comments = found.comments_on(worker, asked).await;
     for planned in planned {
         let Some(issue) = found.issues.get(&planned.issue.number) else { continue };
-        let (mut why, mut counts) = told(worker, &authorizer, &planned.decision, issue, planned.issue).await?;
+        let mut conversation = Conversation::on(planned.issue.record.as_ref().and_then(|record| record.pull.number));
+        if let Some(comments) = comments.remove(&issue.number) {
+            conversation = conversation.with_comments(comments);
+        }
+        let (decision, view) = (&planned.decision, planned.issue);
+        let (mut why, mut counts) = told(worker, &authorizer, &conversation, decision, issue, view).await?;
         if planned.decision == Decision::Act(Action::Rebuild) {
             match label_by_hand(worker, issue).await {
                 Ok(reason) => why = reason.map_or(why, |reason| reason.to_string()),
@@ -283,6 +292,7 @@ async fn label_by_hand(worker: &Worker, issue: &Issue) -> Result<Option<WaitReas
 async fn told(
     worker: &Worker,
     authorizer: &Authorizer,
+    conversation: &Conversation,
     decision: &Decision,
     issue: &Issue,
     view: &IssueView,
@@ -291,8 +301,7 @@ async fn told(
     Ok(match decision {
         Decision::Act(Action::SeekAnswer) => match blocked {
             Some(record) => {
-                let conversation = Conversation::on(record.pull.number);
-                let inbox = Inbox { worker, authorizer, conversation: &conversation, record };
+                let inbox = Inbox { worker, authorizer, conversation, record };
                 heard(response(&inbox, issue).await?)
             }
             None => ("it is blocked without a reason: it would be resumed".to_owned(), true),

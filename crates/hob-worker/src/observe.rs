@@ -10,7 +10,7 @@ use hob_domain::{
     CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, Snapshot, State,
     Timestamp, has_label,
 };
-use hob_forge::{ForgeError, Issue, LedgerEntry, Tip};
+use hob_forge::{Comment, ForgeError, Issue, LedgerEntry, Tip};
 use hob_words::STATUS_MARK;
 use tokio::time::Instant;
 
@@ -29,6 +29,24 @@ pub(super) struct Discovered {
     pub(super) issues: BTreeMap<IssueNumber, Issue>,
     /// Issues that the forge shows in an unreadable form. They do not stop the others.
     pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
+}
+
+impl Discovered {
+    /// The comments on these issues, as far as one query tells them. Those of a single issue are read when they are needed.
+    pub(super) async fn comments_on(
+        &self,
+        worker: &Worker,
+        issues: impl Iterator<Item = IssueNumber>,
+    ) -> BTreeMap<IssueNumber, Vec<Comment>> {
+        let issues: Vec<&Issue> = issues.filter_map(|number| self.issues.get(&number)).collect();
+        if issues.len() < 2 {
+            return BTreeMap::new();
+        }
+        worker.forge.comments().of_each(&issues).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "the comments are read issue by issue: {error}");
+            BTreeMap::new()
+        })
+    }
 }
 
 /// The known parts of an issue that cannot be read, or whose ledger cannot.

@@ -57,6 +57,7 @@ mod logging;
 mod long_lists;
 mod look_first;
 mod lost;
+mod many_blocked;
 mod many_pulls;
 mod meanwhile;
 mod memory;

@@ -50,6 +50,12 @@ impl Conversation {
         conversation
     }
 
+    /// The same with these comments on the issue, which are all of them.
+    pub(crate) fn with_comments(self, comments: Vec<Comment>) -> Self {
+        let on_issue = OnIssue { since: None, comments: Arc::new(comments) };
+        Self { on_issue: Mutex::new(Some(on_issue)), ..self }
+    }
+
     /// Takes these for the comments in the pull request's conversation, unless they were read.
     pub(crate) fn found_on_pull(&self, comments: &[Comment]) {
         if !self.on_pull.initialized() {

@@ -38,6 +38,11 @@ impl Look {
         let (updated_at, comments) = (view.updated_at, view.comments);
         Some(Self { updated_at, comments, renewed_at, at })
     }
+
+    /// The same; `None` also if the lists may lag behind the issue's last change.
+    fn settled(view: &IssueView, now: Timestamp) -> Option<Self> {
+        Self::new(view, now).filter(|look| look.updated_at + SETTLED < now)
+    }
 }
 
 impl LookedAt {
@@ -47,9 +52,14 @@ impl LookedAt {
         now < before.at + LOOK_AGAIN && Look::new(view, before.at) == Some(before)
     }
 
+    /// Whether a look at the issue in that state may be remembered.
+    pub(crate) fn may_be_noted(view: &IssueView, now: Timestamp) -> bool {
+        Look::settled(view, now).is_some()
+    }
+
     /// Remembers that nothing was found on the issue in that state.
     pub(crate) fn note(&self, view: &IssueView, now: Timestamp) {
-        if let Some(look) = Look::new(view, now).filter(|look| look.updated_at + SETTLED < now) {
+        if let Some(look) = Look::settled(view, now) {
             self.0.insert(view.number, look);
         }
     }

@@ -18,6 +18,7 @@ mod trouble;
 mod worker_memory;
 
 pub(super) use found_pulls::Found;
+pub(super) use looked_at::LookedAt;
 pub(super) use read_file::FileOfCommit;
 pub use worker_memory::Preflight;
 pub(super) use worker_memory::WorkerMemory;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use hob_domain::{Command, Control, Decision, Ending, Following, Message, Record, Request, follow};
-use hob_forge::BaseBranch;
+use hob_forge::{BaseBranch, Issue};
 use hob_text::count;
 use hob_words::explanation;
 
 use crate::{
     WorkError, Worker,
     decision::{but_for_news, sentence},
-    inbox::{follow_rules, take_effect},
+    inbox::{Inbox, follow_rules, take_effect},
     observe::Observed,
     reconcile::{outcome::Reconciled, sign_off::sign_off},
     transition::{acquire, end, show_and_release},
@@ -29,7 +29,12 @@ pub(super) async fn seek_commands(
 /// The commands on the issue and on its pull request that were not followed yet.
 pub(super) async fn new_commands(worker: &Worker, observed: &Observed) -> Result<Vec<Message>, WorkError> {
     let Some(inbox) = observed.inbox(worker) else { return Ok(Vec::new()) };
-    let (issue, record) = (&observed.issue, inbox.record);
+    commands_in(&inbox, &observed.issue).await
+}
+
+/// The commands in the inbox that were not followed yet.
+pub(super) async fn commands_in(inbox: &Inbox<'_>, issue: &Issue) -> Result<Vec<Message>, WorkError> {
+    let record = inbox.record;
     let has_news = issue.updated_at > record.renewed_at || record.commands.comments != Some(issue.comments);
     inbox.commands(Some(issue).filter(|_| has_news)).await
 }

@@ -24,6 +24,6 @@ pub use control::{Requested, forget, kill_switch, pause, repository_record, resu
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
 pub(super) use reconcile::{look_for_answer, look_for_commands, reconcile};
-pub(super) use seek_answer::Slot;
+pub(super) use seek_answer::{Slot, unanswered};
 pub(super) use ticked::carry_out_tick;
 pub use unblock::{Approved, approve, unblock};

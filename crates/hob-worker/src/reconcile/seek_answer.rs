@@ -1,18 +1,20 @@
 //! Blocked issues: whether a person answered on the issue or on its pull request, and the attempt that follows.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use hob_domain::{Answer, ApprovalGrant, Receipt, State, Transition, Unblocking};
-use hob_forge::BaseBranch;
+use hob_domain::{Answer, ApprovalGrant, IssueNumber, Receipt, Record, State, Transition, Unblocking};
+use hob_forge::{BaseBranch, Issue};
 
 use crate::{
     WorkError, Worker,
     attempt::{acquire_for_attempt, attempt},
-    inbox::{Response, give_receipts, response},
-    observe::Observed,
+    authorize::Authorizer,
+    inbox::{Conversation, Inbox, Response, give_receipts, response},
+    memory::LookedAt,
+    observe::{Discovered, Observed},
     on_heap::on_heap,
     reconcile::{
-        follow_commands::{follow_commands, new_commands},
+        follow_commands::{commands_in, follow_commands, new_commands},
         outcome::Reconciled,
     },
     transition::{acquire, acquire_and_end, release, show_and_release},
@@ -53,9 +55,7 @@ pub(super) async fn seek_answer(
         return on_heap(|| follow_commands(worker, observed, commands, base)).await.map(Sought::Done);
     }
     let response = match observed.inbox(worker).filter(|inbox| inbox.record.blocked.is_some()) {
-        // A paused issue is left alone: what answers it counts when it is resumed.
-        Some(inbox) if inbox.record.pause().is_some() => Response::Nothing,
-        Some(inbox) => response(&inbox, &observed.issue).await?,
+        Some(inbox) => answer_in(&inbox, &observed.issue).await?,
         None => Response::Continue(without_question(&observed), Vec::new()),
     };
     match response {
@@ -73,7 +73,9 @@ pub(super) async fn seek_answer(
         Response::End(ending, receipts) => acquire_and_end(worker, observed, base, ending, receipts).await?,
         Response::Refused(receipts) => reply(worker, observed, base, receipts).await?,
         Response::NotYet => return Ok(Sought::Unclear),
-        Response::Nothing if shows_blocked(worker, &observed) => return Ok(Sought::Nothing),
+        Response::Nothing if observed.record().is_none_or(|record| shows_blocked(worker, record, &observed.issue)) => {
+            return Ok(Sought::Nothing);
+        }
         // The label went missing, an account that is not authorized removed it, or the worker that blocked the issue died
         // before it had asked its question.
         Response::Nothing => {
@@ -117,9 +119,45 @@ fn without_question(observed: &Observed) -> Unblocking {
     Unblocking { answer, grant: ApprovalGrant::Nothing, approved }
 }
 
-fn shows_blocked(worker: &Worker, observed: &Observed) -> bool {
-    let released = observed.record().is_none_or(|record| record.lease.is_none());
-    released && worker.settings.labels.changes(&observed.issue.labels, State::Blocked).is_empty()
+fn shows_blocked(worker: &Worker, record: &Record, issue: &Issue) -> bool {
+    record.lease.is_none() && worker.settings.labels.changes(&issue.labels, State::Blocked).is_empty()
+}
+
+/// The response on a blocked issue. A paused one is left alone: what answers it counts when it is resumed.
+async fn answer_in(inbox: &Inbox<'_>, issue: &Issue) -> Result<Response, WorkError> {
+    if inbox.record.pause().is_some() { Ok(Response::Nothing) } else { response(inbox, issue).await }
+}
+
+/// Of these blocked issues, those on which nobody said anything that [`seek_answer`] would act upon, by what the poll read and one query: a
+/// process that knows none of them yet would look at each. An issue that changed a moment ago, or that cannot be read, is left to the look.
+pub(crate) async fn unanswered(
+    worker: &Worker,
+    found: &Discovered,
+    asked: BTreeSet<IssueNumber>,
+) -> BTreeSet<IssueNumber> {
+    let now = worker.forge.now();
+    let views = found.snapshot.issues.iter().filter(|view| asked.contains(&view.number));
+    let views: Vec<_> = views.filter(|view| LookedAt::may_be_noted(view, now)).collect();
+    let mut comments = found.comments_on(worker, views.iter().map(|view| view.number)).await;
+    let (authorizer, mut silent) = (Authorizer::default(), BTreeSet::new());
+    for view in views {
+        let (Some(record), Some(issue)) = (&view.record, found.issues.get(&view.number)) else { continue };
+        let Some(comments) = comments.remove(&view.number) else { continue };
+        let conversation = Conversation::on(record.pull.number).with_comments(comments);
+        let inbox = Inbox { worker, authorizer: &authorizer, conversation: &conversation, record };
+        if is_unanswered(&inbox, issue).await.unwrap_or(false) {
+            worker.memory.looked_at.note(view, now);
+            silent.insert(view.number);
+        }
+    }
+    silent
+}
+
+async fn is_unanswered(inbox: &Inbox<'_>, issue: &Issue) -> Result<bool, WorkError> {
+    let shows = inbox.record.blocked.is_some() && shows_blocked(inbox.worker, inbox.record, issue);
+    Ok(shows
+        && commands_in(inbox, issue).await?.is_empty()
+        && matches!(answer_in(inbox, issue).await?, Response::Nothing))
 }
 
 /// Replies in one line each why comments cannot be followed.

@@ -16,7 +16,7 @@ use crate::{
     metrics::METRICS,
     observe::discover,
     preflight::preflight,
-    reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, write_journal},
+    reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, unanswered, write_journal},
     repository_file::{default_branch, default_tip, in_repository},
     schedule::dashboard::{board, keep_dashboard},
     trigger::trigger_is_gone,
@@ -134,7 +134,14 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if let Some(watcher) = &worker.watcher {
         watcher.found(&here, &board);
     }
-    let Sorted { mut reconcile, mut work, mut looks, quiet, due } = sorted(worker, &planned);
+    let Sorted { mut reconcile, mut work, mut looks, mut quiet, due } = sorted(worker, &planned);
+    let asked = looks.iter().filter(|look| matches!(look, Look::ForAnswer(_))).map(|look| look.issue()).collect();
+    let silent = worker.cancel.run_until_cancelled(unanswered(worker, &found, asked)).await.unwrap_or_default();
+    looks.retain(|look| match look {
+        Look::ForAnswer(issue) => !silent.contains(issue),
+        Look::ForCommands(_) => true,
+    });
+    quiet.extend(silent);
     let is_unlabeled = |number: &IssueNumber| {
         let ends = Decision::Act(Action::Finish(Ending::Unlabeled));
         planned.iter().any(|planned| planned.issue.number == *number && planned.decision == ends)

@@ -1,0 +1,49 @@
+//! Several objects of one repository in one GraphQL query.
+
+use serde_json::{Map, Value};
+
+use crate::{Forge, ForgeError, graphql::Answered, purpose::Purpose};
+
+/// What is asked of each of them.
+pub(super) struct Objects {
+    /// The repository's field that has one, such as `issue`.
+    pub(super) field: &'static str,
+    /// The field's argument, and its type, such as `number` and `Int!`.
+    pub(super) argument: &'static str,
+    pub(super) argument_type: &'static str,
+    /// The fragment `facts`, which says what is asked.
+    pub(super) facts: &'static str,
+}
+
+/// The name of the object at this index in an answer.
+pub(super) fn object_name(index: usize) -> String {
+    format!("n{index}")
+}
+
+impl Forge {
+    /// Asks about the objects that these values of the argument name. The caller bounds their number.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of the query.
+    pub(super) async fn objects(
+        &self,
+        asked: &Objects,
+        values: impl Iterator<Item = Value>,
+        purpose: Purpose<'_>,
+    ) -> Result<Answered, ForgeError> {
+        let Objects { field, argument, argument_type, facts } = asked;
+        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
+        for (index, value) in values.enumerate() {
+            let name = object_name(index);
+            parameters.push_str(&format!(", ${name}: {argument_type}"));
+            fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
+            variables.insert(name, value);
+        }
+        variables.insert("owner".to_owned(), self.repo.owner().into());
+        variables.insert("name".to_owned(), self.repo.name().into());
+        let query = format!(
+            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
+        );
+        self.connection().query(&query, Value::Object(variables), purpose).await
+    }
+}
