@@ -181,6 +181,7 @@ pub use repository::{
         normalized, ticked,
     },
     durations::{Durations, Latest, Percentiles, TIMES_KEPT},
+    finished_list::FinishedList,
     flakes::{BaseRates, FLAKES_BYTES, FLAKES_MAX, Flake, FlakeName, Flakes},
     poll::{error_pause, poll_pause, until_due},
     record::{

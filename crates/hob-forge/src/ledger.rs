@@ -29,7 +29,7 @@ use crate::{
         server,
     },
     repository_ledger::RepositoryChange,
-    tips::issue_number,
+    tips::{FINISHED, issue_number},
 };
 
 /// What the ledger says of a renewal.
@@ -94,6 +94,7 @@ impl Ledger<'_> {
                 Some((issue, "")) => tips.issues.push(Tip { issue, commit: found.object.sha }),
                 Some((issue, _below)) => drop(tips.obstacles.insert(issue, found.name)),
                 None if name == "repository" => tips.repository = Some(found.object.sha),
+                None if name == FINISHED => tips.finished = Some(found.object.sha),
                 None => {}
             }
         }

@@ -25,6 +25,7 @@ mod dependency_review;
 mod edits;
 mod error;
 mod failed_jobs;
+mod finished_ledgers;
 mod first_look;
 mod forbidden;
 mod graphql;

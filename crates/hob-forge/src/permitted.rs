@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::{
     Reaction,
     mutations::{Commenting, SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads, show},
-    tips::issue_number,
+    tips::{FINISHED, issue_number},
 };
 
 /// The path of GraphQL among those of the API's calls.
@@ -206,12 +206,12 @@ pub(super) fn is_own_ref(name: &str) -> bool {
     parts.is_some_and(|parts| is_of_a_ledger(&parts))
 }
 
-/// Whether a ref's name, without `refs/`, is one of those that Hob keeps: of an issue, of the repository, or the one that `hob
-/// doctor` tries.
+/// Whether a ref's name, without `refs/`, is one of those that Hob keeps: of an issue, of the repository, the list of
+/// finished ones, or the one that `hob doctor` tries.
 fn is_of_a_ledger(name: &[&str]) -> bool {
     match name {
         ["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number] => issue_number(number).is_some(),
-        ["hob", last] => *last == "repository" || last.starts_with("doctor-"),
+        ["hob", last] => *last == "repository" || *last == FINISHED || last.starts_with("doctor-"),
         _ => false,
     }
 }

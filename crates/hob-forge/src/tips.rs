@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use hob_domain::{IssueNumber, RepositoryRecord, Sha};
 
+/// The ref of the list of finished ledgers, below the ledger's prefix.
+pub(super) const FINISHED: &str = "finished";
+
 /// The tip of an issue's ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tip {
@@ -20,6 +23,8 @@ pub struct Tips {
     pub issues: Vec<Tip>,
     /// The tip of the repository's own ledger.
     pub repository: Option<Sha>,
+    /// The tip of the list of finished ledgers.
+    pub finished: Option<Sha>,
     /// Refs below the name of an issue's ledger; git does not allow both.
     pub obstacles: BTreeMap<IssueNumber, String>,
 }

@@ -50,6 +50,7 @@ mod error;
 mod event;
 pub mod explain;
 mod finding;
+mod finished_ledgers;
 mod held_issue;
 mod inbox;
 mod ledgers;

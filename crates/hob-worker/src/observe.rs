@@ -17,8 +17,8 @@ use tokio::time::Instant;
 use crate::{
     WorkError, WorkEvent, Worker,
     authorize::{Authorizer, label_event},
+    finished_ledgers::{is_finished, learn_finished, note_finished},
     inbox::{Conversation, Inbox},
-    ledgers::{FEW, messages},
     people::still_begun,
     pull_facts::{Followed, Tips, pull_facts, read_ahead},
 };
@@ -29,6 +29,8 @@ pub(super) struct Discovered {
     pub(super) issues: BTreeMap<IssueNumber, Issue>,
     /// Issues that the forge shows in an unreadable form. They do not stop the others.
     pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
+    /// Of all ledgers.
+    pub(super) tips: hob_forge::Tips,
 }
 
 impl Discovered {
@@ -73,9 +75,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
     let open: BTreeSet<IssueNumber> = issues.keys().copied().collect();
     let unknown = |tip: &&Tip| !open.contains(&tip.issue) && !worker.memory.finished.has(tip);
     let unknown: Vec<&Tip> = tips.issues.iter().filter(unknown).collect();
-    if unknown.len() > FEW && worker.memory.finished.may_be_fetched() {
-        learn(worker, &unknown).await;
-    }
+    learn_finished(worker, &tips, unknown).await;
     let unfinished = tips.issues.iter().filter(|tip| open.contains(&tip.issue) || !worker.memory.finished.has(tip));
     worker.forge.ledger().read_ahead(unfinished.map(|tip| &tip.commit).chain(&tips.repository)).await;
     let mut entries = BTreeMap::new();
@@ -130,7 +130,7 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         }
     }
-    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable })
+    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable, tips })
 }
 
 /// The error of an issue that cannot have a ledger, because a ref exists below its name.
@@ -151,27 +151,6 @@ fn unread(worker: &Worker, issue: IssueNumber, title: &str, error: WorkError) ->
     let why = error.to_string();
     worker.emit(&WorkEvent::Failed { issue: Some(issue), reason: why.clone() });
     Ok(Unreadable { title: title.to_owned(), why })
-}
-
-/// Learns through git which of these ledgers are finished. Those that it cannot tell are read one by one.
-async fn learn(worker: &Worker, tips: &[&Tip]) {
-    let messages = messages(worker, tips.len()).await;
-    for tip in tips {
-        let record = messages.get(&tip.commit).and_then(|message| Record::from_message(message).ok());
-        let record = record.map(|(_, record)| record).filter(|record| record.issue == tip.issue && is_finished(record));
-        if let Some(record) = record {
-            worker.memory.trials.note(&record);
-            note_finished(worker, tip, &record);
-        }
-    }
-}
-
-/// Remembers a finished ledger, which no later poll reads again.
-fn note_finished(worker: &Worker, tip: &Tip, record: &Record) {
-    worker.memory.finished.note(tip);
-    if let Some(watcher) = &worker.watcher {
-        watcher.record(worker.forge.repo(), record);
-    }
 }
 
 /// One issue as it was read just now, with the tip of its ledger.
@@ -348,11 +327,6 @@ fn goes_on(worker: &Worker, record: &Record) -> Option<Timestamp> {
 fn is_dashboard(worker: &Worker, number: IssueNumber) -> bool {
     let drawn = worker.forge.repository_ledger().known().and_then(|record| record.dashboard?.issue);
     [worker.settings.dashboard.number(), drawn].contains(&Some(number))
-}
-
-/// Whether the issue needs no further look. A holder in a finished ledger died before it had shown the end.
-fn is_finished(record: &Record) -> bool {
-    record.state == State::Done && record.lease.is_none()
 }
 
 /// The pull request of an issue in review.

@@ -34,6 +34,7 @@ mod evaluation_images;
 mod evaluation_trust;
 mod executor;
 mod failures;
+mod finished_list;
 mod first_process;
 mod flakes;
 mod flight;

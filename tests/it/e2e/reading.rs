@@ -90,7 +90,7 @@ async fn a_process_that_finds_nothing_to_do_asks_three_questions() {
 }
 
 /// A world with a finished issue, the ledgers of `issues` more finished ones, and one that is not finished.
-async fn with_a_long_past(issues: u64) -> World {
+pub(super) async fn with_a_long_past(issues: u64) -> World {
     let world = World::fixing().start().await;
     world.asks("Make done.txt", "").await;
     world.run().await;

@@ -2,6 +2,7 @@
 
 pub(crate) mod dashboard;
 pub(crate) mod durations;
+pub(crate) mod finished_list;
 pub(crate) mod flakes;
 pub(crate) mod poll;
 pub(crate) mod record;

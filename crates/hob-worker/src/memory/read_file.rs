@@ -19,6 +19,11 @@ impl ReadFile {
         self.0.lock().as_ref().filter(|(known, _)| known == commit).map(|(_, file)| file.clone())
     }
 
+    /// The file that was read last.
+    pub(crate) fn last(&self) -> FileOfCommit {
+        self.0.lock().as_ref().and_then(|(_, file)| file.clone())
+    }
+
     /// Notes the file at this commit.
     pub(crate) fn note(&self, commit: &Sha, file: &FileOfCommit) {
         *self.0.lock() = Some((commit.clone(), file.clone()));

@@ -13,6 +13,7 @@ use crate::{
     Preflight, RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
     attempt::room_after_pause,
     corrections::propose_correction,
+    finished_ledgers::list_finished,
     metrics::METRICS,
     observe::discover,
     preflight::preflight,
@@ -174,6 +175,9 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
             due
         }
     };
+    if matches!(scope, Scope::All) {
+        worker.cancel.run_until_cancelled(list_finished(worker, &found.tips)).await;
+    }
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         let waits_for_people = |planned: &Planned<'_>| {
             planned.issue.record.as_ref().is_some_and(|record| matches!(record.state, State::Blocked | State::Done))
