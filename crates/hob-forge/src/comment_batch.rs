@@ -6,9 +6,9 @@ use hob_domain::IssueNumber;
 use serde::Deserialize;
 
 use crate::{
-    Comment, Comments, ForgeError, Issue,
+    Comment, Forge, ForgeError, Issue,
     TokenPermission::IssuesRead,
-    objects::{Objects, object_name},
+    objects::{Objects, object_name, objects},
     open_pulls::{CommentWire, List},
 };
 
@@ -36,26 +36,27 @@ impl IssueWire {
     }
 }
 
-impl Comments<'_> {
-    /// The comments on these issues, oldest first, as far as one query tells them: an issue is missing that has more than 100 of them, or
-    /// another number than it had when it was read.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of a query.
-    pub async fn of_each(self, issues: &[&Issue]) -> Result<BTreeMap<IssueNumber, Vec<Comment>>, ForgeError> {
-        let mut found = BTreeMap::new();
-        for batch in issues.chunks(BATCH) {
-            let numbers = batch.iter().map(|issue| issue.number.0.into());
-            let purpose = IssuesRead.to("read the issues' comments");
-            let mut data = self.forge.objects(&ISSUES, numbers, purpose).await?.data;
-            for (index, issue) in batch.iter().enumerate() {
-                let wire = IssueWire::deserialize(data["repository"][object_name(index)].take());
-                let comments = wire.ok().and_then(|wire| wire.into_comments(issue.comments));
-                found.extend(comments.map(|comments| (issue.number, comments)));
-            }
+/// The comments on these issues, oldest first, as far as one query tells them: an issue is missing that has more than 100 of them, or
+/// another number than it had when it was read.
+///
+/// # Errors
+/// [`ForgeError`] of a query.
+pub async fn comments_of_each(
+    forge: &Forge,
+    issues: &[&Issue],
+) -> Result<BTreeMap<IssueNumber, Vec<Comment>>, ForgeError> {
+    let mut found = BTreeMap::new();
+    for batch in issues.chunks(BATCH) {
+        let numbers = batch.iter().map(|issue| issue.number.0.into());
+        let purpose = IssuesRead.to("read the issues' comments");
+        let mut data = objects(forge, &ISSUES, numbers, purpose).await?.data;
+        for (index, issue) in batch.iter().enumerate() {
+            let wire = IssueWire::deserialize(data["repository"][object_name(index)].take());
+            let comments = wire.ok().and_then(|wire| wire.into_comments(issue.comments));
+            found.extend(comments.map(|comments| (issue.number, comments)));
         }
-        Ok(found)
     }
+    Ok(found)
 }
 
 #[cfg(test)]

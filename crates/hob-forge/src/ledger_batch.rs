@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::{
     ForgeError, Ledger,
     TokenPermission::ContentsRead,
-    objects::{Objects, object_name},
+    objects::{Objects, object_name, objects},
     refs::{AuthorWire, CommitWire, ObjectWire, commit_path},
 };
 
@@ -82,7 +82,7 @@ impl Ledger<'_> {
     async fn read_batch(self, commits: &[&Sha]) -> Result<(), ForgeError> {
         let connection = self.forge.connection();
         let oids = commits.iter().map(|commit| commit.as_str().into());
-        let data = self.forge.objects(&COMMITS, oids, ContentsRead.to("read the ledgers")).await?.data;
+        let data = objects(self.forge, &COMMITS, oids, ContentsRead.to("read the ledgers")).await?.data;
         for (index, commit) in commits.iter().enumerate() {
             let node = NodeWire::deserialize(&data["repository"][object_name(index)]);
             // An object that is not a commit, or not the requested one, is left to a single read.

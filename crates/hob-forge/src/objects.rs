@@ -20,30 +20,28 @@ pub(super) fn object_name(index: usize) -> String {
     format!("n{index}")
 }
 
-impl Forge {
-    /// Asks about the objects that these values of the argument name. The caller bounds their number.
-    ///
-    /// # Errors
-    /// [`ForgeError`] of the query.
-    pub(super) async fn objects(
-        &self,
-        asked: &Objects,
-        values: impl Iterator<Item = Value>,
-        purpose: Purpose<'_>,
-    ) -> Result<Answered, ForgeError> {
-        let Objects { field, argument, argument_type, facts } = asked;
-        let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
-        for (index, value) in values.enumerate() {
-            let name = object_name(index);
-            parameters.push_str(&format!(", ${name}: {argument_type}"));
-            fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
-            variables.insert(name, value);
-        }
-        variables.insert("owner".to_owned(), self.repo.owner().into());
-        variables.insert("name".to_owned(), self.repo.name().into());
-        let query = format!(
-            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
-        );
-        self.connection().query(&query, Value::Object(variables), purpose).await
+/// Asks about the objects that these values of the argument name. The caller bounds their number.
+///
+/// # Errors
+/// [`ForgeError`] of the query.
+pub(super) async fn objects(
+    forge: &Forge,
+    asked: &Objects,
+    values: impl Iterator<Item = Value>,
+    purpose: Purpose<'_>,
+) -> Result<Answered, ForgeError> {
+    let Objects { field, argument, argument_type, facts } = asked;
+    let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
+    for (index, value) in values.enumerate() {
+        let name = object_name(index);
+        parameters.push_str(&format!(", ${name}: {argument_type}"));
+        fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
+        variables.insert(name, value);
     }
+    variables.insert("owner".to_owned(), forge.repo.owner().into());
+    variables.insert("name".to_owned(), forge.repo.name().into());
+    let query = format!(
+        "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
+    );
+    forge.connection().query(&query, Value::Object(variables), purpose).await
 }

@@ -20,7 +20,7 @@ use crate::{
     counted_checks::{Origin, Says, counted},
     edits::EditorWire,
     head_checks::{AppWire, SuiteWire, run_state, status_state, unapproved},
-    objects::{Objects, object_name},
+    objects::{Objects, object_name, objects},
     pull_outlines::CountsWire,
     reviews::has_words,
 };
@@ -423,7 +423,7 @@ impl Pulls<'_> {
     async fn standing_of(self, numbers: &[PullNumber], own: Option<&Login>) -> Result<Vec<OpenPull>, ForgeError> {
         let purpose = PullRequestsRead.to("read the pull requests' reviews and comments");
         let values = numbers.iter().map(|number| number.0.into());
-        let mut answered = self.forge.objects(&PULLS, values, purpose).await?;
+        let mut answered = objects(self.forge, &PULLS, values, purpose).await?;
         let unreadable =
             |error: serde_json::Error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() };
         let mut found = Vec::new();

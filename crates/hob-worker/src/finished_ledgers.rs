@@ -8,7 +8,7 @@
 //! A list that is missing, old or unreadable costs time and nothing else: it names tips, and a ledger at another tip is read.
 
 use hob_domain::{FailureClass, Record, Sha, State};
-use hob_forge::{ForgeError, Tip, Tips};
+use hob_forge::{ForgeError, Tip, Tips, finished_list, write_finished_list};
 
 use crate::{
     Worker,
@@ -60,7 +60,7 @@ fn needs_records(worker: &Worker) -> bool {
 
 /// Reads the list. One that cannot be read, or that a newer Hob wrote, is left alone.
 async fn read_list(worker: &Worker, tip: &Sha) {
-    match worker.forge.ledger().finished(tip).await {
+    match finished_list(&worker.forge, tip).await {
         Ok(list) => worker.memory.finished.note_list(tip, &list, !needs_records(worker)),
         Err(error) => give_up(worker, &error),
     }
@@ -78,7 +78,7 @@ pub(super) async fn list_finished(worker: &Worker, tips: &Tips) {
     let Some(list) = finished.next_list(&tips.issues, FEW) else { return };
     // What the trouble is shows where the branch is needed.
     let Ok(base) = default_tip(worker).await else { return };
-    match worker.forge.ledger().list_finished(from, &base.tree, &list).await {
+    match write_finished_list(&worker.forge, from, &base.tree, &list).await {
         Ok(Some(tip)) => finished.note_list(&tip, &list, false),
         // Another worker was faster: the next poll reads its list.
         Ok(None) => {}

@@ -10,7 +10,7 @@ use hob_domain::{
     CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, Snapshot, State,
     Timestamp, has_label,
 };
-use hob_forge::{Comment, ForgeError, Issue, LedgerEntry, Tip};
+use hob_forge::{Comment, ForgeError, Issue, LedgerEntry, Tip, comments_of_each};
 use hob_words::STATUS_MARK;
 use tokio::time::Instant;
 
@@ -44,7 +44,7 @@ impl Discovered {
         if issues.len() < 2 {
             return BTreeMap::new();
         }
-        worker.forge.comments().of_each(&issues).await.unwrap_or_else(|error| {
+        comments_of_each(&worker.forge, &issues).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "the comments are read issue by issue: {error}");
             BTreeMap::new()
         })
