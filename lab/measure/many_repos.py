@@ -11,6 +11,11 @@ the repositories. Nothing outside a temporary folder is written, and only proces
     python3 lab/measure/many_repos.py target/release/hob --repositories 1 --issues 100 --finished 10000
 
 does so for one repository with a long past.
+
+    python3 lab/measure/many_repos.py target/release/hob --issues 30 --delay 100 --interval 10s --heard 3
+
+measures instead how soon people are heard where many wait: three times from a label to the claim, and, while every job of the worker is busy,
+from `/hob explain` on a blocked issue to its answer. Each request takes 100 ms.
 """
 
 import argparse
@@ -22,6 +27,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
@@ -35,11 +41,11 @@ SETTINGS = """
 agent = "asker"
 [agents.asker]
 backend = "command"
-command = ["sh", "-c", "cat > /dev/null; echo '{\\"outcome\\":\\"question\\",\\"question\\":\\"Which?\\"}'"]
+command = ["sh", "-c", "grep -q 'Take long' && sleep 3600; echo '{{\\"outcome\\":\\"question\\",\\"question\\":\\"Which?\\"}}'"]
 [forge]
 pace = "unlimited"
 [poll]
-interval = "100ms"
+interval = "{interval}"
 """
 
 
@@ -51,19 +57,22 @@ def arguments():
     parser.add_argument("--finished", type=int, default=0, help="ledgers of finished issues in each")
     parser.add_argument("--rounds", type=int, default=20, help="rounds that are counted, after those that read everything once")
     parser.add_argument("--reads", type=float, default=5, help="most reads that count in a round")
+    parser.add_argument("--interval", default="100ms", help="poll.interval")
+    parser.add_argument("--delay", type=int, default=0, help="milliseconds that each request takes")
+    parser.add_argument("--heard", type=int, default=0, help="measure so many times how soon people are heard")
     parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
     return parser.parse_args()
 
 
-def open_issue(forge, repository, labels):
+def open_issue(forge, repository, labels, title="Paint the shed"):
     # As long as a real one, and as hard to compress; the same for all, so that each is the text that the record says was approved.
     body = "\n".join(hashlib.sha256(str(line).encode()).hexdigest() for line in range(40))
-    issue = {"title": "Paint the shed", "body": body, "labels": labels}
+    issue = {"title": title, "body": body, "labels": labels}
     return forge.call("POST", f"{repository}/issues", issue)["number"]
 
 
-def command(hob, forge, folder, names):
-    (folder / "hob.toml").write_text(SETTINGS)
+def command(hob, forge, folder, names, interval="100ms"):
+    (folder / "hob.toml").write_text(SETTINGS.format(interval=interval))
     repositories = [part for name in names for part in ("--repo", f"ann/{name}")]
     options = ["--config", str(folder / "hob.toml"), "--state-dir", str(folder / "state"), "--json"]
     return [hob, *options, *repositories, "run"], forge.environment(folder)
@@ -142,6 +151,46 @@ def polls(worker, most):
     raise SystemExit("the worker ended early")
 
 
+def until(found, most):
+    """Seconds until `found` is true."""
+    begun = time.monotonic()
+    while not found():
+        if time.monotonic() > begun + most:
+            raise SystemExit(f"not in {most} s")
+        time.sleep(0.1)
+    return time.monotonic() - begun
+
+
+def heard(forge, worker, options):
+    """How soon a fresh issue is claimed, and a command on a blocked one answered while every job is busy."""
+    # Every event is read, or the worker would wait for its reader.
+    threading.Thread(target=worker.stdout.read, daemon=True).start()
+    most = options.minutes * 60
+    places = [f"/repos/ann/site{n * 37 % options.repositories}" for n in range(options.heard)]
+
+    def claimed(place, issue):
+        return any(ref["ref"].endswith(f"/{issue}") for ref in forge.call("GET", f"{place}/git/matching-refs/hob/issues/{issue}"))
+
+    def answered(place, issue):
+        return any("hob:reply" in comment["body"] for comment in forge.call("GET", f"{place}/issues/{issue}/comments"))
+
+    claims = []
+    for place in places:
+        issue = open_issue(forge, place, ["code"])
+        claims.append(until(lambda: claimed(place, issue), most))
+    busy = open_issue(forge, places[0], ["code"], "Take long")
+    until(lambda: claimed(places[0], busy), most)
+    answers = []
+    for place in places:
+        forge.call("POST", f"{place}/issues/1/comments", {"body": "/hob explain"})
+        answers.append(until(lambda: answered(place, 1), most))
+    shown = lambda times: ", ".join(f"{each:.0f}" for each in times) + " s"
+    return [
+        ("label to claim of a fresh issue", shown(claims)),
+        ("`/hob explain` on a blocked issue to its answer, the worker's only job busy", shown(answers)),
+    ]
+
+
 def memory_mb(pid):
     for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss_Anon:"):
@@ -154,20 +203,23 @@ def main():
     options.hob = os.path.abspath(options.hob)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        forge = Forge(options.hob, folder, "--rate-limit", "100000000")
+        slow = [{"path": "/**", "login": "hob", "what": {"delay": options.delay}}] if options.delay else []
+        (folder / "faults.json").write_text(json.dumps(slow))
+        flags = ("--rate-limit", "100000000", "--faults", str(folder / "faults.json"))
+        forge = Forge(options.hob, folder, *flags)
         record, comment = blocked(options.hob, forge, folder)
         names = [f"site{n}" for n in range(options.repositories)]
         for each in names:
             fill(forge, each, options.issues, record, comment)
             if options.finished:
                 finish(forge, folder, each, options.finished, record)
-        line, environment = command(options.hob, forge, folder, names)
+        line, environment = command(options.hob, forge, folder, names, options.interval)
         # An issue that changed within the last minute is read by itself, since lists may lag behind it.
         time.sleep(62)
         if options.finished:
             # The first run lists what is finished.
             fresh(line, environment, forge, folder / "first", ["run", "--once"])
-        rows = [fresh(line, environment, forge, folder, asked) for asked in FRESH]
+        rows = [] if options.heard else [fresh(line, environment, forge, folder, asked) for asked in FRESH]
         worker = subprocess.Popen(
             [*line, "--time", f"{options.minutes}m"],
             env=environment,
@@ -175,7 +227,15 @@ def main():
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        polls(worker, WARM_UP * options.repositories)
+        polls(worker, (1 if options.heard else WARM_UP) * options.repositories)
+        if options.heard:
+            rows = heard(forge, worker, options)
+            worker.kill()
+            worker.wait()
+            forge.close()
+            print(f"{machine()}.\n")
+            print_table([("repositories; blocked issues in each; time of a request", f"{options.repositories}; {options.issues}; {options.delay} ms"), *rows])
+            return
         before, begun = forge.requests(), time.monotonic()
         polls(worker, options.rounds * options.repositories)
         # A request under way counts until its answer turns out to be unchanged: `before` may hold one or two of those.
