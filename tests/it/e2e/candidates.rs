@@ -6,6 +6,7 @@ use hob_domain::State;
 use rustix::process::Signal;
 use serde_json::json;
 
+use super::conversation::receipts;
 use crate::harness::{AT_THE_GATE, Books, Builder, Gate, Replies, World, billed, redacted, run};
 
 /// The check passes on the base; a new test needs the new file.
@@ -298,12 +299,16 @@ async fn a_person_who_stops_the_second_one_keeps_the_first_on_the_branch() {
 
 /// A person asks for capitals while an agent waits at the gate; what is published has them. The world, the issue, and what was told.
 async fn told_at_the_gate(candidates: &str, script: &str) -> (World, u64, Vec<String>) {
-    let world = with_candidates(candidates, script).start().await;
+    let world = with_candidates(candidates, script).set("poll.interval", "20ms").start().await;
     let mut gate = Gate::of(&world);
     let issue = world.asks("Make done", "").await;
     tokio::join!(world.run(), async {
         gate.reached().await;
         world.comments("ann", issue, "In capitals, please").await;
+        // The next candidate hears what its worker has seen.
+        while receipts(&world, issue, "ann").await.0.is_empty() {
+            tokio::task::yield_now().await;
+        }
         gate.open().await;
     });
     let told = world.told();
@@ -325,7 +330,7 @@ async fn what_is_said_while_the_first_one_works_it_is_told_when_it_is_chosen() {
     world.finish().await;
 }
 
-/// It is read before the chosen one, which is the first, is published.
+/// It comes while the second agent works. The third one begins with it, and the first one, which is chosen, hears it in a round of its own.
 #[tokio::test]
 async fn what_is_said_while_a_later_one_works_the_chosen_one_is_told() {
     let script = format!(

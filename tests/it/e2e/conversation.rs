@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::harness::{Gate, Model, Turnstile, World, run};
 
 /// The reactions on the comments of `login`, and Hob's replies.
-async fn receipts(world: &World, on: u64, login: &str) -> (Vec<String>, Vec<String>) {
+pub(super) async fn receipts(world: &World, on: u64, login: &str) -> (Vec<String>, Vec<String>) {
     let comments = world.look(&format!("/issues/{on}/comments?per_page=100")).await;
     let mut reactions = Vec::new();
     for comment in comments.as_array().unwrap().iter().filter(|comment| comment["user"]["login"] == login) {
