@@ -35,8 +35,8 @@ from embedded_forge import Forge, machine, print_table
 
 # Commands of a process that knows nothing yet.
 FRESH = (["status"], ["status", "--json"], ["status", "--ready"], ["run", "--once"], ["outcomes"])
-# Rounds after which everything was read once: issues are looked at beside the polls, one after the other.
-WARM_UP = 8
+# Idle polls are at most so many intervals apart.
+SLOWEST = 10
 SETTINGS = """
 agent = "asker"
 [agents.asker]
@@ -55,7 +55,7 @@ def arguments():
     parser.add_argument("--repositories", type=int, default=100)
     parser.add_argument("--issues", type=int, default=3, help="blocked issues in each")
     parser.add_argument("--finished", type=int, default=0, help="ledgers of finished issues in each")
-    parser.add_argument("--rounds", type=int, default=20, help="rounds that are counted, after those that read everything once")
+    parser.add_argument("--rounds", type=int, default=20, help="rounds that are counted, after those in which polls become rare")
     parser.add_argument("--reads", type=float, default=5, help="most reads that count in a round")
     parser.add_argument("--interval", default="100ms", help="poll.interval")
     parser.add_argument("--delay", type=int, default=0, help="milliseconds that each request takes")
@@ -139,16 +139,22 @@ def fresh(line, environment, forge, folder, arguments):
     return f"`hob {' '.join(arguments)}`: calls that count; time; of processors, with its children; peak memory", counts
 
 
-def polls(worker, most):
-    """Reads the worker's events until it has polled so often."""
-    seen = 0
+def first_round(worker, repositories):
+    """Reads the worker's events until it has polled each repository; the others are read beside, or the worker would wait for its reader."""
+    polled = set()
     for line in worker.stdout:
         event = json.loads(line)
         assert event["event"] != "failed", line
-        seen += event["event"] == "polled"
-        if seen == most:
+        if event["event"] == "polled":
+            polled.add(event.get("repo"))
+        if len(polled) == repositories:
+            threading.Thread(target=worker.stdout.read, daemon=True).start()
             return
     raise SystemExit("the worker ended early")
+
+
+def seconds_of(interval):
+    return float(interval[:-2]) / 1000 if interval.endswith("ms") else float(interval[:-1])
 
 
 def until(found, most):
@@ -163,8 +169,6 @@ def until(found, most):
 
 def heard(forge, worker, options):
     """How soon a fresh issue is claimed, and a command on a blocked one answered while every job is busy."""
-    # Every event is read, or the worker would wait for its reader.
-    threading.Thread(target=worker.stdout.read, daemon=True).start()
     most = options.minutes * 60
     places = [f"/repos/ann/site{n * 37 % options.repositories}" for n in range(options.heard)]
 
@@ -191,11 +195,35 @@ def heard(forge, worker, options):
     ]
 
 
-def memory_mb(pid):
+def memory_mb(pid, kind):
     for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss_Anon:"):
+        if line.startswith(kind):
             return int(line.split()[1]) / 1024
     return 0
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle(forge, worker, options, started):
+    """What the first round costs, and a later one in which nothing happens."""
+    first, took = forge.requests() - started[0], time.monotonic() - started[1]
+    a_round = SLOWEST * seconds_of(options.interval)
+    # Polls become as rare as they may, and each issue was looked at.
+    time.sleep(2 * a_round + 30)
+    before, used, begun = forge.requests(), processor_seconds(worker.pid), time.monotonic()
+    time.sleep(options.rounds * a_round)
+    # A request under way counts until its answer turns out to be unchanged: `before` may hold one or two of those.
+    each = max(0, forge.requests() - before) / options.rounds
+    core = (processor_seconds(worker.pid) - used) / (time.monotonic() - begun)
+    own, all_of_it = memory_mb(worker.pid, "Pss_Anon:"), memory_mb(worker.pid, "Pss:")
+    return each, [
+        ("first round: calls that count; time", f"{first}; {took:.1f} s"),
+        (f"a later round, each {a_round:g} s: calls that count; of a core", f"{each:.1f}; {core:.1%}"),
+        ("the worker's memory: its own; with the program's pages", f"{own:.1f} MB; {all_of_it:.1f} MB"),
+    ]
 
 
 def main():
@@ -220,6 +248,7 @@ def main():
             # The first run lists what is finished.
             fresh(line, environment, forge, folder / "first", ["run", "--once"])
         rows = [] if options.heard else [fresh(line, environment, forge, folder, asked) for asked in FRESH]
+        started = forge.requests(), time.monotonic()
         worker = subprocess.Popen(
             [*line, "--time", f"{options.minutes}m"],
             env=environment,
@@ -227,30 +256,22 @@ def main():
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        polls(worker, (1 if options.heard else WARM_UP) * options.repositories)
+        first_round(worker, options.repositories)
         if options.heard:
-            rows = heard(forge, worker, options)
-            worker.kill()
-            worker.wait()
-            forge.close()
-            print(f"{machine()}.\n")
-            print_table([("repositories; blocked issues in each; time of a request", f"{options.repositories}; {options.issues}; {options.delay} ms"), *rows])
-            return
-        before, begun = forge.requests(), time.monotonic()
-        polls(worker, options.rounds * options.repositories)
-        # A request under way counts until its answer turns out to be unchanged: `before` may hold one or two of those.
-        each = max(0, forge.requests() - before) / options.rounds
-        seconds, memory = (time.monotonic() - begun) / options.rounds, memory_mb(worker.pid)
+            each, found = 0, heard(forge, worker, options)
+        else:
+            each, found = idle(forge, worker, options, started)
         worker.send_signal(signal.SIGTERM)
-        worker.communicate(timeout=60)
+        worker.wait(timeout=60)
         forge.close()
     print(f"{machine()}.\n")
     print_table(
         [
-            ("repositories; blocked issues in each; finished ledgers", f"{options.repositories}; {options.issues}; {options.finished}"),
-            ("reads that count in a round of idle polls", f"{each:.1f}"),
-            ("time of a round", f"{seconds:.1f} s"),
-            ("the worker's own memory", f"{memory:.1f} MB"),
+            (
+                "repositories; blocked issues in each; finished ledgers; time of a request",
+                f"{options.repositories}; {options.issues}; {options.finished}; {options.delay} ms",
+            ),
+            *found,
             *rows,
         ]
     )
