@@ -185,8 +185,8 @@ pub use repository::{
     flakes::{BaseRates, FLAKES_BYTES, FLAKES_MAX, Flake, FlakeName, Flakes},
     poll::{error_pause, poll_pause, until_due},
     record::{
-        DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation, day_left,
-        headroom, hour_room, reserve, spend_by_day,
+        AttemptCost, DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation,
+        close_reservation, day_left, headroom, hour_room, reserve, spend_by_day,
     },
     shared_settings::{SettingsInUse, SharedSettings},
 };

@@ -10,7 +10,7 @@
 use std::mem;
 
 use hob_domain::{
-    Bill, CheckResult, Corrections, Durations, IssueNumber, Lessons, Memory, Nonce, Note, Remarks, RepositoryRecord,
+    AttemptCost, Bill, CheckResult, Corrections, Durations, Lessons, Memory, Nonce, Note, Remarks, RepositoryRecord,
     Spend, State, Timestamp, bill_of, close_reservation,
 };
 use hob_forge::{HeldLease, RepositoryChange};
@@ -20,10 +20,7 @@ use crate::{WorkError, Worker, held_issue::HeldIssue};
 /// What settles an attempt's share of the day.
 pub(super) struct Settlement<'a> {
     worker: &'a Worker,
-    issue: IssueNumber,
-    /// The issue's bill when the attempt began, and now.
-    began: Spend,
-    bill: Spend,
+    attempt: AttemptCost,
     /// The bill that quotes are made of, if the issue's work is done.
     cost: Option<Bill>,
     durations: Durations,
@@ -36,9 +33,10 @@ impl<'a> Settlement<'a> {
     /// With what the attempt measured: nobody else settles that.
     pub(super) fn of(worker: &'a Worker, held: &HeldIssue, began: Spend) -> Self {
         let (durations, base_runs) = (mem::take(&mut *held.durations()), mem::take(&mut *held.base_runs().lock()));
-        let (issue, record, (lessons, remarks)) = (held.lease.issue(), held.lease.record(), merged(&held.lease));
-        let (bill, cost) = (record.spend, bill_of(&record));
-        Self { worker, issue, began, bill, cost, durations, base_runs, lessons, remarks }
+        let (record, (lessons, remarks)) = (held.lease.record(), merged(&held.lease));
+        let cost = bill_of(&record);
+        let attempt = AttemptCost { issue: record.issue, generation: record.generation, began, bill: record.spend };
+        Self { worker, attempt, cost, durations, base_runs, lessons, remarks }
     }
 
     /// The repository's record after it. Settling takes no room, so a record is never full for it.
@@ -48,8 +46,9 @@ impl<'a> Settlement<'a> {
         nonce: Nonce,
         now: Timestamp,
     ) -> RepositoryChange<()> {
-        let Self { worker, issue, began, bill, .. } = *self;
-        let mut record = close_reservation(before, issue, began, bill, nonce, now);
+        let Self { worker, attempt, .. } = *self;
+        let AttemptCost { issue, began, bill, .. } = attempt;
+        let mut record = close_reservation(before, attempt, nonce, now);
         record.durations = record.durations.and(&self.durations);
         if let Some(cost) = &self.cost {
             record.bills = record.bills.and(cost.clone());

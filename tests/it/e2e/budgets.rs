@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hob_domain::{Allowance, BlockCode, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
+use hob_domain::{Allowance, BlockCode, Generation, IssueNumber, RepositoryRecord, Reservation, Spend, State, reserve};
 use hob_forge::{Access, Forge};
 use hob_worker::RunLimits;
 
@@ -125,8 +125,8 @@ async fn another_takes(world: &World, issue: u64, usd: Option<u64>) {
     let taken = forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let until = now + Duration::from_secs(3_600);
         let allowance = Allowance { usd_micros: usd.map(|usd| usd * 1_000_000), ..Allowance::default() };
-        let ask =
-            Reservation { worker: "w".into(), issue: IssueNumber(issue), bill: Spend::default(), allowance, until };
+        let (worker, issue, generation) = ("w".into(), IssueNumber(issue), Generation(1));
+        let ask = Reservation { worker, issue, generation, bill: Spend::default(), allowance, until };
         let (record, _) = reserve(before, &ask, &rules, nonce, now)?;
         Ok((record, "another begins".to_owned(), ()))
     });

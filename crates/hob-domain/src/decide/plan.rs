@@ -463,9 +463,10 @@ fn left_behind(record: &Record) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Lease, MergeState, Nonce,
-        Pause, PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, Said, SaidIn, SharedSettings,
-        Spend, Transition, WithPeople, WorkerId, acquire, apply, labels::tests::names, released, reserve,
+        Allowance, Blocked, Budget, Claimant, CommandVerdict, CommentId, Control, Failure, Generation, Lease,
+        MergeState, Nonce, Pause, PersonsWork, PullLog, Receipt, Refusal, RepositoryRecord, Reservation, Said, SaidIn,
+        SharedSettings, Spend, Transition, WithPeople, WorkerId, acquire, apply, labels::tests::names, released,
+        reserve,
     };
 
     const NOW: i64 = 10_000;
@@ -741,7 +742,8 @@ mod tests {
         for (issue, seconds) in claims {
             let (issue, until) = (IssueNumber(*issue), at(*seconds));
             let worker = WorkerId::from("w");
-            let ask = Reservation { worker, issue, bill: Spend::default(), allowance: Allowance::default(), until };
+            let (generation, allowance) = (Generation(1), Allowance::default());
+            let ask = Reservation { worker, issue, generation, bill: Spend::default(), allowance, until };
             let reserved = reserve(record.as_ref(), &ask, &rules, Nonce::from("n"), at(*seconds));
             record = Some(reserved.unwrap().0);
         }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{IssueNumber, Spend, Timestamp};
+use crate::{Generation, IssueNumber, Spend, Timestamp};
 
 /// A share as JSON.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub(crate) struct ShareWire {
     /// Left out where nothing is reserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<Timestamp>,
+    /// `None` in a share that an older Hob wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) generation: Option<Generation>,
 }
 
 /// What a day cost, as JSON.

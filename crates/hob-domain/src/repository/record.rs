@@ -11,6 +11,8 @@
 //!   computed from the record before it, and only one write can follow a record.
 //! - A bill is never counted twice and never lost: a share has the issue's whole bill before the day and now, taken
 //!   from the issue's own ledger.
+//! - A worker that lost its lease, and does not know it yet, settles nothing: a share has the generation that wrote it, and an earlier
+//!   one closes no reservation of a later one.
 //!
 //! # Caveats
 //! Days are in UTC. What a run uses beyond its allowance (a model's last reply, a command that reports its cost only at
@@ -23,9 +25,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowance, Bills, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, IssueNumber,
-    Memory, Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord, UnwritableRecord,
-    WorkerId,
+    Allowance, Bills, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, Generation,
+    IssueNumber, Memory, Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord,
+    UnwritableRecord, WorkerId,
     issue::record_message::{Fields, from_message, to_message},
     money::day_share::ShareWire,
 };
@@ -55,21 +57,24 @@ pub struct DayShare {
     pub reserved: Spend,
     /// When the reservation ends by itself, so that a dead worker does not keep it.
     pub until: Timestamp,
+    /// The generation of the lease under which it was written last.
+    pub generation: Generation,
 }
 
 impl From<DayShare> for ShareWire {
     fn from(share: DayShare) -> Self {
-        let DayShare { issue, before, now, attempts, reserved, until } = share;
+        let DayShare { issue, before, now, attempts, reserved, until, generation } = share;
         let until = (reserved != Spend::default()).then_some(until);
-        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+        let generation = Some(generation);
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until, generation }
     }
 }
 
 impl From<ShareWire> for DayShare {
     fn from(wire: ShareWire) -> Self {
-        let ShareWire { issue, before, now, attempts, reserved, until } = wire;
-        let until = until.unwrap_or(Timestamp::UNIX_EPOCH);
-        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until }
+        let ShareWire { issue, before, now, attempts, reserved, until, generation } = wire;
+        let (until, generation) = (until.unwrap_or(Timestamp::UNIX_EPOCH), generation.unwrap_or(Generation(0)));
+        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until, generation }
     }
 }
 
@@ -153,12 +158,27 @@ pub struct Reservation {
     pub worker: WorkerId,
     /// The issue.
     pub issue: IssueNumber,
+    /// The generation of the worker's lease.
+    pub generation: Generation,
     /// Its whole bill so far, from its own ledger.
     pub bill: Spend,
     /// What attempt and issue may still use.
     pub allowance: Allowance,
     /// When the attempt is over at the latest.
     pub until: Timestamp,
+}
+
+/// What an attempt cost, as its worker settles it.
+#[derive(Debug, Clone, Copy)]
+pub struct AttemptCost {
+    /// The issue.
+    pub issue: IssueNumber,
+    /// The generation of the worker's lease.
+    pub generation: Generation,
+    /// The issue's bill when the attempt began, for a day that began after it.
+    pub began: Spend,
+    /// The issue's bill now.
+    pub bill: Spend,
 }
 
 /// Why nothing may be claimed.
@@ -353,8 +373,8 @@ impl RepositoryRecord {
     fn share(&mut self, issue: IssueNumber, before: Spend) -> &mut DayShare {
         let at = self.day.iter().position(|share| share.issue == issue).unwrap_or_else(|| {
             let until = self.at;
-            let nothing = Spend::default();
-            self.day.push(DayShare { issue, before, now: before, attempts: 0, reserved: nothing, until });
+            let (reserved, generation) = (Spend::default(), Generation(0));
+            self.day.push(DayShare { issue, before, now: before, attempts: 0, reserved, until, generation });
             self.day.len() - 1
         });
         &mut self.day[at]
@@ -433,24 +453,24 @@ pub fn reserve(
     share.attempts += 1;
     share.reserved = allowance.at_most();
     share.until = ask.until;
+    share.generation = ask.generation;
     Ok((record, allowance))
 }
 
-/// The record after an attempt, with its cost in place of its reservation. `began` is the issue's bill when the attempt
-/// began, for a day that began after it.
+/// The record after an attempt, with its cost in place of its reservation. What a later lease of the issue wrote stays.
 pub fn close_reservation(
     before: Option<&RepositoryRecord>,
-    issue: IssueNumber,
-    began: Spend,
-    bill: Spend,
+    cost: AttemptCost,
     nonce: Nonce,
     now: Timestamp,
 ) -> RepositoryRecord {
+    let AttemptCost { issue, generation, began, bill } = cost;
     let mut record = RepositoryRecord::next(before, nonce, now);
     let share = record.share(issue, began);
-    share.now = bill;
-    share.reserved = Spend::default();
-    share.until = now;
+    if share.generation <= generation {
+        let (before, attempts) = (share.before, share.attempts);
+        *share = DayShare { issue, before, now: bill, attempts, reserved: Spend::default(), until: now, generation };
+    }
     record
 }
 
@@ -507,10 +527,17 @@ mod tests {
         Reservation {
             worker: WorkerId::from("w"),
             issue: IssueNumber(issue),
+            generation: Generation(1),
             bill: money(1_000),
             allowance,
             until: at(NOON + 1_800),
         }
+    }
+
+    /// What the first lease on the first issue settles.
+    fn cost(began: u64, bill: u64) -> AttemptCost {
+        let (issue, generation) = (IssueNumber(1), Generation(1));
+        AttemptCost { issue, generation, began: money(began), bill: money(bill) }
     }
 
     fn reserved(before: Option<&RepositoryRecord>, ask: &Reservation, now: i64) -> RepositoryRecord {
@@ -532,8 +559,7 @@ mod tests {
     #[test]
     fn a_reservation_ends_with_its_attempt_or_by_itself() {
         let held = reserved(None, &ask(1, 100), NOON);
-        let (began, bill) = (money(1_000), money(1_030));
-        let closed = close_reservation(Some(&held), IssueNumber(1), began, bill, Nonce::from("m"), at(NOON + 60));
+        let closed = close_reservation(Some(&held), cost(1_000, 1_030), Nonce::from("m"), at(NOON + 60));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 60)).unwrap().usd_micros, Some(70));
         assert!(day_left(Some(&held), &rules(), None, at(NOON + 1_799)).is_err());
         assert_eq!(day_left(Some(&held), &rules(), None, at(NOON + 1_800)).unwrap().usd_micros, Some(100));
@@ -546,9 +572,24 @@ mod tests {
         let again = Reservation { bill: money(1_030), ..ask(1, 100) };
         let taken = reserved(Some(&held), &again, NOON + 60);
         assert_eq!(taken.claims.len(), 1, "one issue, one claim of the hour");
-        let (began, bill) = (money(1_030), money(1_050));
-        let closed = close_reservation(Some(&taken), IssueNumber(1), began, bill, Nonce::from("m"), at(NOON + 90));
+        let closed = close_reservation(Some(&taken), cost(1_030, 1_050), Nonce::from("m"), at(NOON + 90));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(NOON + 90)).unwrap().usd_micros, Some(50));
+    }
+
+    #[test]
+    fn a_lost_lease_settles_nothing_of_the_next_one() {
+        let next = |ask| Reservation { generation: Generation(2), bill: money(1_030), ..ask };
+        let held = reserved(None, &next(ask(1, 60)), NOON);
+        let stale = close_reservation(Some(&held), cost(1_000, 1_010), Nonce::from("m"), at(NOON + 60));
+        assert_eq!(stale.day, held.day, "its reservation and its bill stay");
+        let own = AttemptCost { generation: Generation(2), ..cost(1_030, 1_050) };
+        let closed = close_reservation(Some(&stale), own, Nonce::from("o"), at(NOON + 90));
+        assert!(closed.is_settled(IssueNumber(1), money(1_050), at(NOON + 90)));
+        let late = close_reservation(Some(&closed), cost(1_000, 1_010), Nonce::from("p"), at(NOON + 95));
+        assert_eq!(late.day, closed.day, "what it settled stays, too");
+        // A ledger that was deleted begins at the first generation again.
+        let rebuilt = reserved(Some(&closed), &ask(1, 60), NOON + 120);
+        assert_eq!(rebuilt.day[0].generation, Generation(1));
     }
 
     #[test]
@@ -557,8 +598,7 @@ mod tests {
         let tomorrow = NOON + 86_400;
         assert_eq!(day_left(Some(&held), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(100));
         // The whole cost of an attempt that began the day before counts for the new day.
-        let (began, bill) = (money(1_000), money(1_070));
-        let closed = close_reservation(Some(&held), IssueNumber(1), began, bill, Nonce::from("m"), at(tomorrow));
+        let closed = close_reservation(Some(&held), cost(1_000, 1_070), Nonce::from("m"), at(tomorrow));
         assert_eq!(day_left(Some(&closed), &rules(), None, at(tomorrow)).unwrap().usd_micros, Some(30));
     }
 
@@ -593,8 +633,7 @@ mod tests {
         );
         assert_eq!(left(&held, Some(IssueNumber(1)), NOON + 60), Ok(()), "its dead attempt may be taken over");
         assert_eq!(left(&held, None, NOON + 1_800), Ok(()), "what is over does not count");
-        let closed =
-            close_reservation(Some(&held), IssueNumber(1), money(0), money(5), Nonce::from("m"), at(NOON + 90));
+        let closed = close_reservation(Some(&held), cost(0, 5), Nonce::from("m"), at(NOON + 90));
         let ask = Reservation { worker: WorkerId::from("v"), ..ask(2, 10) };
         let (taken, _) = reserve(Some(&closed), &ask, &own, Nonce::from("o"), at(NOON + 120)).unwrap();
         assert_eq!(taken.settings, Some(SettingsInUse { by: WorkerId::from("v"), values: shared }));
@@ -629,14 +668,7 @@ mod tests {
         let pause = Pause { by: "ann".into(), since: at(1), reason: "too dear".to_owned() };
         let record = RepositoryRecord::next(None, Nonce::from("n"), at(NOON));
         let record = RepositoryRecord { paused: Some(pause.clone()), ..record };
-        let next = close_reservation(
-            Some(&record),
-            IssueNumber(1),
-            Spend::default(),
-            Spend::default(),
-            Nonce::from("m"),
-            at(NOON),
-        );
+        let next = close_reservation(Some(&record), cost(0, 0), Nonce::from("m"), at(NOON));
         let full = reserve(Some(&next), &ask(1, 1), &rules(), Nonce::from("o"), at(NOON + 86_400)).unwrap_err();
         assert_eq!(full, Full::Paused(pause));
         assert!(full.to_string().contains("ann paused the repository (too dear)"));
@@ -663,14 +695,14 @@ mod tests {
         let reserved = Spend { usd_micros: reserved, ..Spend::default() };
         let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
         let until = if reserved == Spend::default() { Timestamp::UNIX_EPOCH } else { until };
-        let before = Spend::default();
-        DayShare { issue: IssueNumber(1_234), before, now: spend(1_234_567, 600), attempts: 1, reserved, until }
+        let (issue, before, generation) = (IssueNumber(1_234), Spend::default(), Generation(3));
+        DayShare { issue, before, now: spend(1_234_567, 600), attempts: 1, reserved, until, generation }
     }
 
     #[test]
     fn a_share_at_rest_is_short_and_comes_back_as_it_was() {
         let written = serde_json::to_string(&share(0)).unwrap();
-        assert_eq!(written, r#"{"issue":1234,"now":[1234567,123456,7890,600],"attempts":1}"#);
+        assert_eq!(written, r#"{"issue":1234,"now":[1234567,123456,7890,600],"attempts":1,"generation":3}"#);
         for share in [share(0), share(5_000_000), DayShare { before: share(0).now, ..share(0) }] {
             let written = serde_json::to_string(&share).unwrap();
             assert_eq!(serde_json::from_str::<DayShare>(&written).unwrap(), share, "{written}");
@@ -687,5 +719,6 @@ mod tests {
         let share: DayShare = serde_json::from_str(&written).unwrap();
         assert_eq!((share.now.wall_seconds, share.reserved.input_tokens, share.attempts), (8, 6, 2));
         assert_eq!((share.before, share.until.timestamp()), (Spend::default(), 1_767_225_600));
+        assert_eq!(share.generation, Generation(0), "which every lease follows");
     }
 }

@@ -39,6 +39,8 @@ pub(super) async fn reserve(
     held: &HeldIssue,
     allowance: Allowance,
 ) -> Result<Changed<Allowance>, WorkError> {
+    // A worker that was suspended since the claim must not take the share of the one that took the issue over.
+    worker.forge.cover(&held.lease, worker.settings.forge.timeout, "reserve a share of the day").await?;
     let record = held.lease.record();
     let reserved = worker
         .forge
@@ -73,8 +75,8 @@ fn reserved(
     now: Timestamp,
 ) -> RepositoryChange<Allowance> {
     let time = worker.settings.limits.attempt_time + worker.settings.lease.duration + worker.settings.lease.skew;
-    let (issue, bill) = (record.issue, record.spend);
-    let ask = Reservation { worker: worker.id.clone(), issue, bill, allowance, until: now + time };
+    let Record { issue, generation, spend: bill, .. } = *record;
+    let ask = Reservation { worker: worker.id.clone(), issue, generation, bill, allowance, until: now + time };
     let (next, allowance) = hob_domain::reserve(before, &ask, &worker.settings.repository_rules(), nonce, now)?;
     Ok((next, format!("{} begins with issue {issue}", worker.id), allowance))
 }

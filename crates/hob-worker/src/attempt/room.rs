@@ -1,7 +1,7 @@
 //! The repository's room for another attempt, before anything is claimed: an issue that is claimed without room is
 //! requeued at once, and each worker that polls would do so again.
 
-use hob_domain::{Headroom, IssueNumber, Record, RepositoryRecord, Reservation, Spend, headroom};
+use hob_domain::{Generation, Headroom, IssueNumber, Record, RepositoryRecord, Reservation, Spend, headroom};
 
 use crate::{WorkError, Worker};
 
@@ -51,6 +51,7 @@ fn room_in(
     };
     let now = worker.forge.now();
     let until = now + worker.settings.limits.attempt_time;
-    let ask = Reservation { worker: worker.id.clone(), issue, bill, allowance: of_issue.and(of_attempt), until };
+    let (allowance, generation) = (of_issue.and(of_attempt), record.map_or(Generation(0), |record| record.generation));
+    let ask = Reservation { worker: worker.id.clone(), issue, generation, bill, allowance, until };
     headroom(repository, &ask, &worker.settings.repository_rules(), now)
 }
