@@ -1,15 +1,15 @@
 //! The model: the steps that each state allows, the invariants of every state, and the search for stuck states.
 
-use std::collections::{HashMap, VecDeque};
-
 use hob_domain::{Recovery, State};
 use stateright::{Model, Property};
 
 use super::{
+    quota::Write,
+    refs::{Pushing, Refs, Sends},
     shell::{Answer, Next, Outcome, Shell, Variant, look},
     world::{
-        BLOCKED, Doing, Forge, Late, Lease, Pull, Round, Run, TRIGGER, Worker, World, at, label_bit, label_names,
-        names, ticks,
+        BLOCKED, DEADLINE, Decided, Doing, Effect, Forge, Late, Lease, Pull, Round, TRIGGER, Worker, World, at,
+        label_bit, label_names, names, ticks,
     },
 };
 
@@ -31,7 +31,11 @@ pub(super) enum Act {
     Tick,
     /// A request that was on its way reaches the forge.
     Arrives,
-    Next(usize, Answer),
+    Next(usize, Refs, Answer),
+    /// A write would have to wait too long, and is not sent.
+    IsLimited(usize),
+    /// The status comment shows what the agent has done so far.
+    Edits(usize),
     AgentEnds(usize, Outcome),
     Renews(usize, Answer),
     GivesUp(usize),
@@ -40,6 +44,7 @@ pub(super) enum Act {
     CrashesWriting(usize),
     IsStopped(usize),
     Person(Person),
+    NextDay,
 }
 
 /// The number of faults, and of people's actions.
@@ -52,7 +57,7 @@ pub(super) struct Bounds {
 /// The protocol with a number of workers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocol {
-    shell: Shell,
+    pub(super) shell: Shell,
     workers: usize,
     bounds: Bounds,
 }
@@ -60,36 +65,79 @@ pub(super) struct Protocol {
 impl std::fmt::Display for Protocol {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Bounds { trouble, people } = self.bounds;
-        write!(f, "{} workers, trouble {trouble}, people {people}, recovery {:?}", self.workers, self.shell.recovery)
+        let Shell { variant, recovery, pushing, day, writes, bills } = self.shell;
+        if variant != Variant::Real {
+            write!(f, "{variant:?}: ")?;
+        }
+        let pushing = &pushing[..self.workers];
+        write!(f, "{pushing:?}, trouble {trouble}, people {people}, recovery {recovery:?}")?;
+        f.write_str(if bills { ", bills" } else { "" })?;
+        day.map_or(Ok(()), |day| write!(f, ", {day} attempts a day"))?;
+        writes.map_or(Ok(()), |writes| write!(f, ", {writes} writes an hour"))
     }
 }
 
 impl Protocol {
-    pub(super) fn new(variant: Variant, workers: usize, bounds: Bounds) -> Self {
-        Self { shell: Shell { variant, recovery: Recovery::Resume }, workers, bounds }
+    pub(super) fn new(variant: Variant, pushing: &[Pushing], bounds: Bounds) -> Self {
+        let mut of_all = [Pushing::Both; 3];
+        of_all[..pushing.len()].copy_from_slice(pushing);
+        let shell =
+            Shell { variant, recovery: Recovery::Resume, pushing: of_all, day: None, writes: None, bills: false };
+        Self { shell, workers: pushing.len(), bounds }
+    }
+
+    /// With the bills of agents' runs.
+    pub(super) fn with_bills(self) -> Self {
+        Self { shell: Shell { bills: true, ..self.shell }, ..self }
+    }
+
+    /// With this many attempts in a day.
+    pub(super) fn with_day(self, attempts: u8) -> Self {
+        Self { shell: Shell { day: Some(attempts), ..self.shell }, ..self }
+    }
+
+    /// With this many writes in an hour.
+    pub(super) fn with_writes(self, writes: u8) -> Self {
+        Self { shell: Shell { writes: Some(writes), ..self.shell }, ..self }
     }
 
     pub(super) fn with_recovery(self, recovery: Recovery) -> Self {
         Self { shell: Shell { recovery, ..self.shell }, ..self }
     }
 
+    /// How the refs of a worker's next step may move: where it moves two, as the worker pushes.
+    fn ways(&self, worker: &Worker, w: usize) -> &'static [Refs] {
+        let moves_two = match worker {
+            Worker::Idle | Worker::Looked(_) | Worker::Saw(_) => false,
+            Worker::Decided(decided) => decided.todo.begins_an_attempt(self.shell.recovery),
+            Worker::Holds(lease) => lease.doing == Doing::Release && !lease.settled && lease.pending.is_none(),
+        };
+        match self.shell.pushing[w] {
+            Pushing::Both if moves_two => &[Refs::Together],
+            Pushing::Either if moves_two => &[Refs::Together, Refs::Alone],
+            Pushing::Both | Pushing::Single | Pushing::Either => &[Refs::Alone],
+        }
+    }
+
     fn worker_acts(&self, world: &World, w: usize, acts: &mut Vec<Act>) {
         let trouble = world.trouble_left > 0;
+        let ways = self.ways(&world.workers[w], w);
         let room = world.forge.late.is_none();
-        let ledger_answers = || {
-            let faults = [Answer::Lost, Answer::LostAndStale, Answer::Failed];
-            let faults = faults.into_iter().chain(room.then_some(Answer::Late)).filter(move |_| trouble);
-            std::iter::once(Answer::Arrives).chain(faults)
+        let answers = |faults: &'static [Answer]| {
+            let faults = faults.iter().filter(move |answer| trouble && (room || **answer != Answer::Late));
+            std::iter::once(&Answer::Arrives).chain(faults)
         };
+        let of_ledger = &[Answer::Lost, Answer::LostAndStale, Answer::Failed, Answer::Late];
         let lease = match &world.workers[w] {
             // A look at an unexpired lease leads back to the worker's former state.
             Worker::Idle if self.shell.is_held(world, world.clocks[w]) => return,
-            Worker::Idle | Worker::Looked { .. } | Worker::Saw(_) => {
-                acts.push(Act::Next(w, Answer::Arrives));
+            Worker::Idle | Worker::Looked(_) | Worker::Saw(_) => {
+                acts.push(Act::Next(w, Refs::Alone, Answer::Arrives));
                 return;
             }
-            Worker::Decided { .. } => {
-                acts.extend(ledger_answers().map(|answer| Act::Next(w, answer)));
+            Worker::Decided(_) => {
+                let all = ways.iter().flat_map(|refs| answers(of_ledger).map(|answer| Act::Next(w, *refs, *answer)));
+                acts.extend(all);
                 if trouble {
                     acts.push(Act::Crashes(w));
                 }
@@ -97,55 +145,81 @@ impl Protocol {
             }
             Worker::Holds(lease) => lease,
         };
-        match lease.doing {
-            Doing::Work => {
-                acts.push(Act::AgentEnds(w, Outcome::Done));
-                if trouble {
-                    acts.push(Act::AgentEnds(w, Outcome::FailedForNow));
+        for refs in ways {
+            let (faults, may_leave_it): (&'static [_], _) = match self.shell.sends(lease, *refs) {
+                Sends::Nothing => {
+                    self.agent_acts(lease, w, trouble, acts);
+                    continue;
                 }
-                if lease.mine.heard == 0 {
-                    acts.push(Act::AgentEnds(w, Outcome::Question));
-                }
-            }
-            Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
-                acts.extend(ledger_answers().map(|answer| Act::Next(w, answer)));
-                if lease.pending.is_some() {
-                    acts.push(Act::GivesUp(w));
-                }
-            }
-            Doing::Comment | Doing::Label | Doing::Open | Doing::Say | Doing::PutBack => {
-                acts.push(Act::Next(w, Answer::Arrives));
-                if trouble {
-                    acts.extend([Answer::Lost, Answer::Failed].map(|answer| Act::Next(w, answer)));
-                    if room {
-                        acts.push(Act::CrashesWriting(w));
-                    }
-                }
+                Sends::Ledger => (of_ledger, false),
+                Sends::Fenced => (&[Answer::Lost, Answer::Failed, Answer::Late], true),
+                Sends::Share => (&[Answer::Failed], true),
+                Sends::Visible => (&[Answer::Lost, Answer::Failed], true),
+            };
+            acts.extend(answers(faults).map(|answer| Act::Next(w, *refs, *answer)));
+            if may_leave_it && trouble && room {
+                acts.push(Act::CrashesWriting(w));
             }
         }
-        let working =
-            lease.run == Run::Attempt && !matches!(lease.doing, Doing::Release | Doing::PutBack | Doing::ReleaseReady);
-        if working && lease.pending.is_none() && lease.mine.renewed < world.clocks[w] {
-            acts.extend(ledger_answers().map(|answer| Act::Renews(w, answer)));
+        if lease.pending.is_some() {
+            acts.push(Act::GivesUp(w));
+        }
+        if self.shell.works(lease) && lease.pending.is_none() && lease.mine.renewed < world.clocks[w] {
+            acts.extend(answers(of_ledger).map(|answer| Act::Renews(w, *answer)));
         }
         if trouble {
             acts.push(Act::Crashes(w));
-            if working {
+            if self.shell.works(lease) {
                 acts.push(Act::IsStopped(w));
             }
         }
     }
 
+    fn agent_acts(&self, lease: &Lease, w: usize, trouble: bool, acts: &mut Vec<Act>) {
+        acts.push(Act::AgentEnds(w, Outcome::Done));
+        if trouble {
+            acts.push(Act::AgentEnds(w, Outcome::FailedForNow));
+        }
+        if lease.mine.heard == 0 {
+            acts.push(Act::AgentEnds(w, Outcome::Question));
+        }
+        if self.shell.writes.is_some() {
+            acts.push(Act::Edits(w));
+        }
+    }
+
     fn crash_writing(&self, world: &mut World, w: usize) {
         let Worker::Holds(lease) = world.workers[w].clone() else { return };
+        let now = world.clocks[w];
+        match self.shell.sends(&lease, Refs::Alone) {
+            Sends::Fenced => {
+                let late = self.shell.push_in_flight(world, &lease, now);
+                world.workers[w] = Worker::Idle;
+                world.forge.late = Some(late);
+                return;
+            }
+            Sends::Share => {
+                world.forge.late = self.shell.share_in_flight(world, &lease, now);
+                world.workers[w] = Worker::Idle;
+                return;
+            }
+            Sends::Nothing | Sends::Ledger | Sends::Visible => {}
+        }
         let state = if lease.doing == Doing::PutBack { State::Ready } else { lease.mine.state };
         let change = names().changes(&label_names(lease.labels), state);
-        let permitted = self.shell.variant == Variant::NoPermit || Shell::may_write(&lease.mine, world.clocks[w]);
+        let permitted = self.shell.variant == Variant::NoPermit || Shell::may_write(&lease.mine, now);
         world.workers[w] = Worker::Idle;
         if let Some(effect) = self.shell.effect(world, &lease, change.first()).filter(|_| permitted) {
-            let generation = lease.mine.generation;
-            world.forge.late = Some(Late::Visible { effect, generation, ends: super::world::DEADLINE });
+            let ends = if effect == Effect::Push { self.shell.push_ends() } else { Some(DEADLINE) };
+            world.forge.late = Some(Late::Visible { effect, generation: lease.mine.generation, ends });
         }
+    }
+
+    /// Whether the day has no room for another attempt, and nobody works.
+    fn is_full(&self, world: &World) -> bool {
+        let idle = world.workers.iter().all(|worker| *worker == Worker::Idle);
+        let bill = world.forge.tip.as_ref().map_or(0, |tip| tip.spend);
+        idle && world.forge.late.is_none() && !self.shell.has_room(world.forge.share, bill)
     }
 
     /// Whether every worker waits for a person, and nothing is on its way.
@@ -177,8 +251,32 @@ fn person(world: &mut World, person: Person) {
 fn leases(world: &World) -> impl Iterator<Item = (usize, &Lease)> {
     world.workers.iter().enumerate().filter_map(|(w, worker)| match worker {
         Worker::Holds(lease) => Some((w, &**lease)),
-        Worker::Idle | Worker::Looked { .. } | Worker::Saw(_) | Worker::Decided { .. } => None,
+        Worker::Idle | Worker::Looked(_) | Worker::Saw(_) | Worker::Decided(_) => None,
     })
+}
+
+/// Whether an agent works only within a reservation. A worker that lost its lease may not know it yet.
+fn work_is_reserved(_: &Protocol, world: &World) -> bool {
+    let generation = world.forge.tip.as_ref().map(|tip| tip.generation);
+    let works = |lease: &Lease| matches!(lease.doing, Doing::Work | Doing::Push | Doing::Open | Doing::Say);
+    let mut working = leases(world).filter(|(_, lease)| works(lease) && Some(lease.mine.generation) == generation);
+    working.all(|_| world.forge.share.is_some_and(|share| share.reserved))
+}
+
+/// Whether the day has what the ledger says, once nobody works.
+fn rest_is_settled(protocol: &Protocol, world: &World) -> bool {
+    let Some(tip) = world.forge.tip.as_ref().filter(|_| protocol.at_rest(world)) else { return true };
+    Shell::is_settled(world.forge.share, tip.spend)
+}
+
+/// Whether the work is there where people are asked to look at it.
+fn nothing_is_lost(_: &Protocol, world: &World) -> bool {
+    world.forge.branch || world.forge.pulls.iter().all(Option::is_none)
+}
+
+/// Whether each lease that is about to end finds a write to renew it.
+fn renewals_have_room(protocol: &Protocol, world: &World) -> bool {
+    protocol.shell.has_write(world, Write::OfLease) || !outlives_a_lease(world)
 }
 
 /// Whether a lease ends with the next tick though its worker lives: it was suspended, or does not reach the forge.
@@ -225,6 +323,8 @@ impl Model for Protocol {
             open: true,
             labels: TRIGGER,
             tip: None,
+            share: None,
+            branch: false,
             pulls: [None, None],
             comments: 0,
             comment_says: None,
@@ -242,6 +342,8 @@ impl Model for Protocol {
             faults: super::world::Faults::default(),
             trouble_left: self.bounds.trouble,
             people_left: self.bounds.people,
+            written: 0,
+            hour: 0,
         };
         [0, super::world::SKEW].map(ahead).map(world).into()
     }
@@ -254,7 +356,12 @@ impl Model for Protocol {
             acts.push(Act::Arrives);
         }
         for w in 0..self.workers {
+            let before = acts.len();
             self.worker_acts(world, w, acts);
+            self.shell.limit(world, w, acts, before);
+        }
+        if self.is_full(world) {
+            acts.push(Act::NextDay);
         }
         if world.people_left > 0 {
             if world.forge.pulls.contains(&Some(Pull::Open)) {
@@ -275,20 +382,25 @@ impl Model for Protocol {
     fn next_state(&self, world: &World, act: Act) -> Option<World> {
         let mut next = world.clone();
         let trouble = |next: &mut World| next.trouble_left -= 1;
+        self.shell.count(&mut next, act);
         match act {
             Act::Tick => {
                 if outlives_a_lease(world) {
                     trouble(&mut next);
                 }
                 next.tick();
+                self.shell.tick(&mut next);
             }
             Act::Arrives => next.land(),
-            Act::Next(w, answer) => {
+            Act::Next(w, refs, answer) => {
                 if answer != Answer::Arrives {
                     trouble(&mut next);
                 }
-                self.shell.step(&mut next, w, answer);
+                self.shell.step(&mut next, w, refs, answer);
             }
+            Act::IsLimited(w) => self.shell.step(&mut next, w, Refs::Alone, Answer::Failed),
+            Act::Edits(_) => {}
+            Act::NextDay => next.forge.share = None,
             Act::AgentEnds(w, outcome) => {
                 if outcome == Outcome::FailedForNow {
                     trouble(&mut next);
@@ -321,7 +433,8 @@ impl Model for Protocol {
         }
         // A claimant that was overtaken has lost already: its write would be refused.
         for worker in &mut next.workers {
-            if matches!(worker, Worker::Looked { age, .. } | Worker::Decided { age, .. } if !self.shell.may_win(*age)) {
+            if matches!(worker, Worker::Looked(read) | Worker::Decided(Decided { read, .. }) if !self.shell.may_win(read.age))
+            {
                 *worker = Worker::Idle;
             }
         }
@@ -341,71 +454,16 @@ impl Model for Protocol {
             Property::always("a review is answered once", |_: &Self, world: &World| world.forge.replies <= 1),
             Property::always("at rest, a review is answered", rest_is_answered),
             Property::always("at rest, people see what the ledger says", rest_is_shown),
+            Property::always("no branch is moved under a lost lease", |_: &Self, world: &World| {
+                !world.faults.stray_push
+            }),
+            Property::always("nothing is shown that the ledger does not have", |_: &Self, world: &World| {
+                !world.faults.ahead
+            }),
+            Property::always("work is reserved", work_is_reserved),
+            Property::always("at rest, the day is settled", rest_is_settled),
+            Property::always("nothing is lost", nothing_is_lost),
+            Property::always("a renewal finds a write", renewals_have_room),
         ]
     }
-}
-
-/// The result of the search for stuck states.
-pub(super) struct Progress {
-    pub(super) states: usize,
-    pub(super) resting: usize,
-    /// The shortest way into a state from which no faultless way leads to rest.
-    pub(super) stuck: Option<(Vec<Act>, World)>,
-}
-
-/// Whether rest can be reached from every reachable state by steps without faults.
-pub(super) fn progress(protocol: &Protocol) -> Progress {
-    let mut known: HashMap<World, u32> = HashMap::new();
-    let mut came: Vec<Option<(u32, Act)>> = Vec::new();
-    let mut into: Vec<Vec<u32>> = Vec::new();
-    let mut resting = Vec::new();
-    let mut queue: VecDeque<(u32, World)> = VecDeque::new();
-    let mut number = |world: World,
-                      from: Option<(u32, Act)>,
-                      queue: &mut VecDeque<(u32, World)>,
-                      into: &mut Vec<Vec<u32>>,
-                      came: &mut Vec<_>| {
-        let next = u32::try_from(known.len()).unwrap();
-        *known.entry(world).or_insert_with_key(|world| {
-            queue.push_back((next, world.clone()));
-            came.push(from);
-            into.push(Vec::new());
-            next
-        })
-    };
-    for world in protocol.init_states() {
-        number(world, None, &mut queue, &mut into, &mut came);
-    }
-    while let Some((id, world)) = queue.pop_front() {
-        if protocol.at_rest(&world) {
-            resting.push(id);
-        }
-        let left = (world.trouble_left, world.people_left);
-        for (act, next) in protocol.next_steps(&world) {
-            let next_left = (next.trouble_left, next.people_left);
-            let to = number(next, Some((id, act)), &mut queue, &mut into, &mut came);
-            // A question is an end too, but not one that Hob may count on.
-            if next_left == left && !matches!(act, Act::AgentEnds(_, Outcome::Question)) {
-                into[to as usize].push(id);
-            }
-        }
-    }
-    let mut reaches = vec![false; came.len()];
-    let mut open = resting.clone();
-    while let Some(id) = open.pop() {
-        if !std::mem::replace(&mut reaches[id as usize], true) {
-            open.extend(&into[id as usize]);
-        }
-    }
-    let stuck = reaches.iter().position(|reaches| !reaches).map(|mut id| {
-        let world = known.iter().find(|(_, n)| **n as usize == id).map(|(world, _)| world.clone()).unwrap();
-        let mut path = Vec::new();
-        while let Some((from, act)) = came[id] {
-            path.push(act);
-            id = from as usize;
-        }
-        path.reverse();
-        (path, world)
-    });
-    Progress { states: came.len(), resting: resting.len(), stuck }
 }

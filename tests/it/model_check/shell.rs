@@ -6,16 +6,19 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, Budget, CommentId, Decision, Ending,
+    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, CommentId, Decision, Ending,
     EventId, IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
-    RepositoryRules, ReviewRules, RunId, RunPurpose, Said, Sha, SharedSettings, State, Transition, Trigger, Unblocking,
-    WaitReason, WorkedBy, acquire, apply, decide, held_by, released, remaining, renewed, still_mine,
+    ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, WorkedBy, acquire,
+    apply, decide, held_by, released, remaining, renewed, still_mine,
 };
 
-use super::world::{
-    ATTEMPTS, BLOCKED, DEADLINE, DURATION, Doing, Effect, Forge, ISSUE, LONG_AGO, Late, Lease, Pull, REVIEW, Rec,
-    Round, Run, SKEW, Seen, TRIGGER, Todo, Worker, World, answer_to_review, at, claimant, label_bit, label_names,
-    names, ticks,
+use super::{
+    refs::{Along, Pushing, Refs, Sends},
+    world::{
+        ASSIGNED, ATTEMPTS, BLOCKED, DEADLINE, DURATION, Decided, Doing, Effect, Forge, ISSUE, LONG_AGO, Lease, Pull,
+        REVIEW, Read, Rec, Round, Run, SKEW, SPEND, Seen, TRIGGER, Todo, Worker, World, answer_to_review, at, claimant,
+        label_bit, label_names, names, ticks,
+    },
 };
 
 /// The shell as it is, or with one of its rules left out.
@@ -40,6 +43,14 @@ pub(super) enum Variant {
     NoLook,
     /// When a person lets a blocked round continue, it is forgotten that its answer may have been posted.
     ForgetsAnswers,
+    /// A branch is pushed without its ledger, where both could go together.
+    Unfenced,
+    /// A claim is shown before the ledger has it.
+    ShownFirst,
+    /// Whoever had the lease once settles the share of the day.
+    StaleShare,
+    /// No part of the hour's writes is kept for leases.
+    NoReserve,
 }
 
 /// The end of a request.
@@ -95,14 +106,22 @@ enum Shown {
 pub(super) struct Shell {
     pub(super) variant: Variant,
     pub(super) recovery: Recovery,
+    /// How each worker moves two refs.
+    pub(super) pushing: [Pushing; 3],
+    /// The attempts of a day.
+    pub(super) day: Option<u8>,
+    /// Whether what agents' runs cost is counted.
+    pub(super) bills: bool,
+    /// The writes of an hour.
+    pub(super) writes: Option<u8>,
 }
 
 impl Shell {
-    fn has(self, variant: Variant) -> bool {
+    pub(super) fn has(self, variant: Variant) -> bool {
         self.variant == variant
     }
 
-    fn fresh_nonce(self, world: &mut World) -> u8 {
+    pub(super) fn fresh_nonce(self, world: &mut World) -> u8 {
         if self.has(Variant::NoNonce) { 0 } else { world.fresh_nonce() }
     }
 
@@ -131,9 +150,7 @@ impl Shell {
     /// The rules that its decisions follow.
     fn rules(self) -> PlanRules {
         let review = ReviewRules { settle: Duration::ZERO, ci_wait: Duration::ZERO, base_rounds: 5 };
-        let repository =
-            RepositoryRules { issues_per_hour: usize::MAX, day: Budget::default(), shared: SharedSettings::default() };
-        let (recovery, skew) = (self.recovery, ticks(SKEW));
+        let (recovery, skew, repository) = (self.recovery, ticks(SKEW), self.repository_rules());
         PlanRules {
             labels: names(),
             assignee: AssigneeFilter::Anybody,
@@ -224,49 +241,53 @@ impl Shell {
     }
 
     /// The worker's next request, which ends as `answer` says.
-    pub(super) fn step(self, world: &mut World, w: usize, answer: Answer) {
+    pub(super) fn step(self, world: &mut World, w: usize, refs: Refs, answer: Answer) {
         let now = world.clocks[w];
         world.workers[w] = match world.workers[w].clone() {
             Worker::Idle if self.has(Variant::IssueFirst) => Worker::Saw(look(world)),
-            Worker::Idle => Worker::Looked { tip: world.forge.tip.clone(), age: 0 },
-            Worker::Looked { tip, age } => self.decided(world, now, look(world), (tip, age)),
-            Worker::Saw(seen) => self.decided(world, now, seen, (world.forge.tip.clone(), 0)),
-            Worker::Decided { seen, todo, tip, age } => self.take(world, w, (seen, todo, tip, age), answer),
-            Worker::Holds(lease) => self.go_on(world, w, *lease, answer),
+            Worker::Idle => Worker::Looked(Read::of(world)),
+            Worker::Looked(read) => self.decided(world, now, look(world), read),
+            Worker::Saw(seen) => self.decided(world, now, seen, Read::of(world)),
+            Worker::Decided(decided) => self.take(world, w, decided, refs, answer),
+            Worker::Holds(lease) => self.go_on(world, w, *lease, refs, answer),
         };
     }
 
-    fn decided(self, world: &World, now: i8, seen: Seen, (tip, age): (Option<Rec>, u8)) -> Worker {
-        match self.decide(world, tip.as_ref(), &seen, now) {
-            Next::Do(todo) => Worker::Decided { seen, todo, tip, age },
+    fn decided(self, world: &World, now: i8, seen: Seen, read: Read) -> Worker {
+        match self.decide(world, read.tip.as_ref(), &seen, now) {
+            Next::Do(todo)
+                if todo.begins_an_attempt(self.recovery) && !self.has_room(world.forge.share, read.bill()) =>
+            {
+                Worker::Idle
+            }
+            Next::Do(todo) => Worker::Decided(Decided { seen, todo, read }),
             Next::Rest | Next::Later | Next::Stuck => Worker::Idle,
         }
     }
 
-    /// Acquires the lease, as `Ledger::acquire` does.
-    fn take(
-        self,
-        world: &mut World,
-        w: usize,
-        (seen, todo, tip, age): (Seen, Todo, Option<Rec>, u8),
-        answer: Answer,
-    ) -> Worker {
+    /// Acquires the lease, and reserves the attempt's share with it where both refs move: as `Ledger::acquire_with` does.
+    fn take(self, world: &mut World, w: usize, decided: Decided, refs: Refs, answer: Answer) -> Worker {
+        if self.has(Variant::ShownFirst) && decided.todo == Todo::Claim && decided.seen.labels & ASSIGNED == 0 {
+            return show_first(world, decided);
+        }
+        let Decided { seen, todo, read: Read { tip, age, mut settled } } = decided;
         let now = world.clocks[w];
         let (claimant, tip) = (claimant(self.fresh_nonce(world)), tip.as_ref().map(Rec::record));
         let Ok(record) = acquire(tip.as_ref(), ISSUE, &claimant, at(self.judged_at(now))) else {
             return Worker::Idle;
         };
-        let (transition, run, doing) = self.begin(todo, seen.answers);
+        let (transition, run, mut doing) = self.begin(todo, seen.answers);
         let (record, _) = apply(&Record { renewed_at: at(now), ..record }, transition, at(now)).unwrap();
         let mine = Rec::of(&record);
-        let landed = match answer {
-            Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(age, &mine),
-            Answer::Failed => false,
-            Answer::Late => {
-                world.forge.late = Some(Late::Ledger { record: mine.clone(), age });
-                false
-            }
-        };
+        // What would end at once, for its attempts are used up, reserves nothing.
+        let begins = run == Run::Attempt && mine.attempt <= ATTEMPTS;
+        let share = self.reserved(world, &mine).filter(|_| begins && refs == Refs::Together);
+        match share {
+            Some(_) => settled = false,
+            None if begins => doing = Doing::Reserve,
+            None => {}
+        }
+        let landed = world.sent(age, &mine, share.map(Along::Share), answer);
         let guessed = self.has(Variant::GuessedSuccess) && answer != Answer::Arrives;
         let won = (landed && answer != Answer::LostAndStale) || guessed;
         if !won {
@@ -274,8 +295,9 @@ impl Shell {
         }
         let age = if landed { 0 } else { (age + 1).min(2) };
         let labels = seen.labels;
-        let (pending, comment_tried, looks, failed) = (None, false, false, false);
-        holding(Lease { mine, age, labels, run, doing, pending, comment_tried, looks, failed })
+        let (pending, comment_tried, looks, failed, alone) =
+            (None, false, false, false, self.pushing[w] == Pushing::Single);
+        holding(Lease { mine, age, labels, run, doing, settled, alone, pending, comment_tried, looks, failed })
     }
 
     /// The transition that acquires the lease, and the step after it.
@@ -314,8 +336,15 @@ impl Shell {
         }
     }
 
-    fn go_on(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
+    fn go_on(self, world: &mut World, w: usize, mut lease: Lease, refs: Refs, answer: Answer) -> Worker {
         match lease.doing {
+            Doing::Release if !lease.settled && refs == Refs::Together => {
+                self.settle_and_release(world, w, lease, answer)
+            }
+            Doing::Reserve | Doing::Release | Doing::ReleaseReady if lease.moves_the_share() => {
+                self.move_share(world, w, lease, answer)
+            }
+            Doing::Push if self.sends(&lease, refs) == Sends::Fenced => self.push_along(world, w, lease, answer),
             Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
                 let record = lease.pending.clone().unwrap_or_else(|| self.next_record(world, w, &lease));
                 match self.ledger(world, w, &mut lease, record, answer) {
@@ -328,11 +357,27 @@ impl Shell {
                     Step::Lost => Worker::Idle,
                 }
             }
-            Doing::Work => Worker::Holds(Box::new(lease)),
-            Doing::Comment | Doing::Label | Doing::Open | Doing::Say | Doing::PutBack => {
+            Doing::Reserve | Doing::Work => Worker::Holds(Box::new(lease)),
+            Doing::Comment | Doing::Label | Doing::Push | Doing::Open | Doing::Say | Doing::PutBack => {
                 self.show(world, w, lease, answer)
             }
         }
+    }
+
+    /// Releases the lease and settles the share in one push, as `Ledger::release_after` does. If that is refused, or its end
+    /// is not known, both follow one after the other.
+    fn settle_and_release(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
+        let record = self.next_record(world, w, &lease);
+        let share = self.closed(world, &lease.mine);
+        let landed = world.sent(lease.age, &record, Some(Along::Share(share)), answer);
+        if landed && answer != Answer::LostAndStale {
+            return Worker::Idle;
+        }
+        if let Worker::Holds(stored) = &world.workers[w] {
+            lease.age = stored.age;
+        }
+        lease.pending = Some(record);
+        holding(lease)
     }
 
     /// The record of the ledger's next step.
@@ -342,11 +387,13 @@ impl Shell {
         let nonce = hob_domain::Nonce(self.fresh_nonce(world).to_string());
         let next = match lease.doing {
             Doing::Release | Doing::ReleaseReady => released(&mine, nonce, now),
-            Doing::Start
+            Doing::Reserve
+            | Doing::Start
             | Doing::Settle(_)
             | Doing::Comment
             | Doing::Label
             | Doing::Work
+            | Doing::Push
             | Doing::Open
             | Doing::Answer
             | Doing::Say
@@ -392,9 +439,11 @@ impl Shell {
             }
             Doing::ReleaseReady => Transition::Requeue { reason: String::new() },
             Doing::Settle(State::Assigned | State::InProgress)
+            | Doing::Reserve
             | Doing::Comment
             | Doing::Label
             | Doing::Work
+            | Doing::Push
             | Doing::Open
             | Doing::Say
             | Doing::Release
@@ -404,14 +453,7 @@ impl Shell {
 
     /// One step of the ledger, as `Ledger::step` makes it; `Unknown` keeps the record for another try.
     fn ledger(self, world: &mut World, w: usize, lease: &mut Lease, record: Rec, answer: Answer) -> Step {
-        let landed = match answer {
-            Answer::Arrives | Answer::Lost | Answer::LostAndStale => world.compare_and_set(lease.age, &record),
-            Answer::Failed => false,
-            Answer::Late => {
-                world.forge.late = Some(Late::Ledger { record: record.clone(), age: lease.age });
-                false
-            }
-        };
+        let landed = world.sent(lease.age, &record, None, answer);
         if let Worker::Holds(stored) = &world.workers[w] {
             lease.age = stored.age;
         }
@@ -472,6 +514,7 @@ impl Shell {
                 lease.mine.comment = true;
                 lease.doing = Doing::Label;
             }
+            Effect::Push => lease.doing = Doing::Open,
             Effect::Pull(_) | Effect::Reply => lease.doing = Doing::Settle(State::InReview),
         }
         holding(advanced(lease))
@@ -490,14 +533,19 @@ impl Shell {
                 LabelChange::Add(name) => Effect::Add(label_bit(name)),
                 LabelChange::Remove(name) => Effect::Remove(label_bit(name)),
             }),
+            Doing::Push => Some(Effect::Push),
             Doing::Open => Some(Effect::Pull(lease.mine.branch)),
             Doing::Say => {
                 let looks = lease.looks && !self.has(Variant::NoLook);
                 (!looks || world.forge.replies == 0).then_some(Effect::Reply)
             }
-            Doing::Start | Doing::Work | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
-                None
-            }
+            Doing::Reserve
+            | Doing::Start
+            | Doing::Work
+            | Doing::Answer
+            | Doing::Settle(_)
+            | Doing::Release
+            | Doing::ReleaseReady => None,
         }
     }
 
@@ -518,12 +566,15 @@ impl Shell {
     pub(super) fn agent(self, world: &mut World, w: usize, outcome: Outcome) {
         let now = look(world);
         let Worker::Holds(lease) = &mut world.workers[w] else { return };
+        if self.bills {
+            lease.mine.spend = (lease.mine.spend + 1).min(SPEND);
+        }
         match outcome {
             Outcome::Done if !now.open || now.labels & TRIGGER == 0 => lease.doing = Doing::Settle(State::Done),
             Outcome::Done => {
                 lease.labels = now.labels;
                 lease.looks = lease.mine.may_be_said && !self.has(Variant::ForgetsAnswers);
-                lease.doing = if lease.mine.is_reviewed() { Doing::Answer } else { Doing::Open };
+                lease.doing = Doing::Push;
             }
             Outcome::Question => lease.doing = Doing::Settle(State::Blocked),
             Outcome::FailedForNow => lease.doing = later(&lease.mine),
@@ -601,7 +652,15 @@ pub(super) fn look(world: &World) -> Seen {
     Seen { open, labels, answers, review }
 }
 
-fn holding(lease: Lease) -> Worker {
+/// The label of a claim that nobody has won yet.
+fn show_first(world: &mut World, mut decided: Decided) -> Worker {
+    let generation = decided.read.tip.as_ref().map_or(0, |tip| tip.generation) + 1;
+    world.apply(&Effect::Add(ASSIGNED), generation);
+    decided.seen.labels |= ASSIGNED;
+    Worker::Decided(decided)
+}
+
+pub(super) fn holding(lease: Lease) -> Worker {
     Worker::Holds(Box::new(advanced(lease)))
 }
 
@@ -623,10 +682,14 @@ fn advanced(mut lease: Lease) -> Lease {
             };
         }
         Doing::PutBack if are_right(&lease, State::Ready) => lease.doing = Doing::ReleaseReady,
-        Doing::Start
+        // In a round the answers follow, and then no pull request has to be opened.
+        Doing::Open if lease.mine.is_reviewed() => lease.doing = Doing::Answer,
+        Doing::Reserve
+        | Doing::Start
         | Doing::Comment
         | Doing::Label
         | Doing::Work
+        | Doing::Push
         | Doing::Open
         | Doing::Answer
         | Doing::Say
@@ -648,7 +711,7 @@ fn later(mine: &Rec) -> Doing {
 }
 
 /// The consequence of a transient failure: `attempt::finish::after_failure`.
-fn fail(mut lease: Lease) -> Worker {
+pub(super) fn fail(mut lease: Lease) -> Worker {
     let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
     let again = std::mem::replace(&mut lease.failed, true);
     lease.doing = match lease.run {

@@ -7,8 +7,13 @@ use std::time::Duration;
 
 use hob_domain::{
     Answer, Attempts, BlockCode, Blocked, Branch, Claimant, CommentId, EventAnswer, Failure, Generation, IssueNumber,
-    LabelNames, Nonce, OwnComments, PullLog, PullNumber, PullStatus, Record, ReviewEvent, ReviewLog, State, Timestamp,
-    Work, WorkerId, acquire,
+    LabelNames, Nonce, OwnComments, PullLog, PullNumber, PullStatus, Record, Recovery, ReviewEvent, ReviewLog, Spend,
+    State, Timestamp, Work, WorkerId, acquire,
+};
+
+use super::{
+    refs::{Along, Share},
+    shell::Shell,
 };
 
 /// The one issue.
@@ -19,6 +24,10 @@ pub(super) const DURATION: i8 = 2;
 pub(super) const SKEW: i8 = 1;
 /// The longest time of a request.
 pub(super) const DEADLINE: i8 = 1;
+/// The time within which a request has its effect, if its process may be suspended while it sends it: any.
+pub(super) const WHENEVER: Option<i8> = None;
+/// Beyond this bill one is like another.
+pub(super) const SPEND: u8 = 2;
 /// Attempts at the issue.
 pub(super) const ATTEMPTS: u8 = 2;
 
@@ -31,6 +40,8 @@ const EPOCH: i64 = 1_000;
 const LABELS: [&str; 5] = ["code", "assigned", "in-progress", "in-review", "blocked"];
 /// The trigger label.
 pub(super) const TRIGGER: u8 = 1;
+/// The label of claimed issues.
+pub(super) const ASSIGNED: u8 = 1 << 1;
 /// The label of blocked issues.
 pub(super) const BLOCKED: u8 = 1 << 4;
 
@@ -88,6 +99,8 @@ pub(super) struct Rec {
     pub(super) round: Round,
     /// Whether the answer of the round under way may have been said.
     pub(super) may_be_said: bool,
+    /// What the issue cost: one for each run of an agent.
+    pub(super) spend: u8,
 }
 
 /// The state of a round in review.
@@ -107,7 +120,7 @@ pub(super) fn answer_to_review() -> EventAnswer {
     EventAnswer { to: REVIEW, thread: None, text: String::new(), resolves: false }
 }
 
-fn worker() -> WorkerId {
+pub(super) fn worker() -> WorkerId {
     // All workers have one name: the nonces alone have to tell them apart.
     WorkerId::from("hob")
 }
@@ -120,6 +133,10 @@ pub(super) fn claimant(nonce: u8) -> Claimant {
         skew: ticks(SKEW),
         bill: None,
     }
+}
+
+pub(super) fn money(usd_micros: u8) -> Spend {
+    Spend { usd_micros: usd_micros.into(), ..Spend::default() }
 }
 
 impl Rec {
@@ -172,6 +189,7 @@ impl Rec {
             },
             pull: PullLog { number: (self.pull > 0).then(|| PullNumber(self.pull.into())), ..PullLog::default() },
             comments: OwnComments { status: self.comment.then_some(CommentId(1)), ..OwnComments::default() },
+            spend: money(self.spend),
             ..first
         }
     }
@@ -200,6 +218,7 @@ impl Rec {
                 _nothing => Round::None,
             },
             may_be_said: record.review.may_be_said,
+            spend: u8::try_from(record.spend.usd_micros).unwrap(),
         }
     }
 
@@ -221,19 +240,35 @@ pub(super) enum Effect {
     Remove(u8),
     NewComment(State),
     EditComment(State),
-    /// The push of a branch and its pull request.
+    /// The push of the branch, without the ledger.
+    Push,
+    /// The pull request of a branch.
     Pull(u8),
     /// The answer to the review.
     Reply,
+}
+
+impl Effect {
+    /// The state that it shows people, if it is one that they did not see before.
+    fn shows(&self) -> Option<State> {
+        let states = [State::Assigned, State::InProgress, State::InReview, State::Blocked];
+        match self {
+            Self::Add(bit) => states.into_iter().find(|state| names().of(*state).map(label_bit) == Some(*bit)),
+            Self::NewComment(state) | Self::EditComment(state) => Some(*state),
+            Self::Remove(_) | Self::Push | Self::Pull(_) | Self::Reply => None,
+        }
+    }
 }
 
 /// A request in flight whose answer is no longer awaited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Late {
     /// A ledger move. `age`: how often the ref has moved since its parent was the tip; 2 means 2 or more.
-    Ledger { record: Rec, age: u8 },
-    /// It reaches the forge within its deadline or never.
-    Visible { effect: Effect, generation: u8, ends: i8 },
+    Ledger { record: Rec, age: u8, along: Option<Along> },
+    /// A move of the repository's ledger. It is void once that has moved.
+    Share { share: Share, ends: Option<i8> },
+    /// It reaches the forge within its deadline or never, or `WHENEVER`.
+    Visible { effect: Effect, generation: u8, ends: Option<i8> },
 }
 
 /// The forge.
@@ -242,6 +277,10 @@ pub(super) struct Forge {
     pub(super) open: bool,
     pub(super) labels: u8,
     pub(super) tip: Option<Rec>,
+    /// The issue's share of the day in the repository's ledger.
+    pub(super) share: Option<Share>,
+    /// Whether the issue's branch has been pushed.
+    pub(super) branch: bool,
     /// The pull request of each branch: the forge allows one that is open a branch.
     pub(super) pulls: [Option<Pull>; 2],
     pub(super) comments: u8,
@@ -293,13 +332,27 @@ pub(super) enum Todo {
     Show,
 }
 
+impl Todo {
+    /// Whether an attempt begins with it.
+    pub(super) fn begins_an_attempt(self, recovery: Recovery) -> bool {
+        match self {
+            Self::Claim | Self::GoOn | Self::Rework => true,
+            Self::Recover => recovery == Recovery::Resume,
+            Self::Reject | Self::Finish | Self::Show => false,
+        }
+    }
+}
+
 /// The next request of a worker that holds the lease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Doing {
+    /// The share of the day is reserved after the lease.
+    Reserve,
     Start,
     Comment,
     Label,
     Work,
+    Push,
     Open,
     /// The answer to the review goes into the ledger.
     Answer,
@@ -326,6 +379,10 @@ pub(super) struct Lease {
     pub(super) labels: u8,
     pub(super) run: Run,
     pub(super) doing: Doing,
+    /// Whether it knows the issue's share of the day to be settled.
+    pub(super) settled: bool,
+    /// Whether it pushes the branch without the ledger.
+    pub(super) alone: bool,
     /// The record of a step of the ledger with an unknown outcome.
     pub(super) pending: Option<Rec>,
     pub(super) comment_tried: bool,
@@ -335,23 +392,64 @@ pub(super) struct Lease {
     pub(super) failed: bool,
 }
 
+impl Lease {
+    /// Whether its next request moves the repository's ledger alone.
+    pub(super) fn moves_the_share(&self) -> bool {
+        match self.doing {
+            Doing::Reserve => true,
+            Doing::Release | Doing::ReleaseReady => !self.settled,
+            Doing::Start
+            | Doing::Comment
+            | Doing::Label
+            | Doing::Work
+            | Doing::Push
+            | Doing::Open
+            | Doing::Answer
+            | Doing::Say
+            | Doing::Settle(_)
+            | Doing::PutBack => false,
+        }
+    }
+}
+
+/// The ledgers as a worker read them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Read {
+    pub(super) tip: Option<Rec>,
+    /// How often the ref has moved since.
+    pub(super) age: u8,
+    /// Whether the issue's share of the day was settled.
+    pub(super) settled: bool,
+}
+
+impl Read {
+    pub(super) fn of(world: &World) -> Self {
+        let read = Self { tip: world.forge.tip.clone(), age: 0, settled: false };
+        Self { settled: Shell::is_settled(world.forge.share, read.bill()), ..read }
+    }
+
+    pub(super) fn bill(&self) -> u8 {
+        self.tip.as_ref().map_or(0, |tip| tip.spend)
+    }
+}
+
+/// What a worker decided to do, and by what.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Decided {
+    pub(super) seen: Seen,
+    pub(super) todo: Todo,
+    pub(super) read: Read,
+}
+
 /// The state of a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Worker {
     Idle,
     /// It has read the ledger, not yet the issue.
-    Looked {
-        tip: Option<Rec>,
-        age: u8,
-    },
+    Looked(Read),
     /// It has read the issue, not yet the ledger: a variant's order.
     Saw(Seen),
-    Decided {
-        seen: Seen,
-        todo: Todo,
-        tip: Option<Rec>,
-        age: u8,
-    },
+    Decided(Decided),
     Holds(Box<Lease>),
 }
 
@@ -364,6 +462,10 @@ pub(super) struct Faults {
     pub(super) unfenced: bool,
     /// A settled state was undone under the same lease, or by a stale one.
     pub(super) undone: bool,
+    /// The branch was moved when a newer generation was there.
+    pub(super) stray_push: bool,
+    /// A state was shown that the ledger did not have.
+    pub(super) ahead: bool,
 }
 
 /// One state of the model.
@@ -378,6 +480,9 @@ pub(super) struct World {
     pub(super) trouble_left: u8,
     /// The number of actions left to people.
     pub(super) people_left: u8,
+    /// Writes of the hour, and its ticks; both are zero where writes are not counted.
+    pub(super) written: u8,
+    pub(super) hour: u8,
 }
 
 impl std::fmt::Display for World {
@@ -389,13 +494,18 @@ impl std::fmt::Display for World {
                 write!(f, "ledger {} generation {}, {held}", tip.state, tip.generation)?;
             }
         }
+        match &self.forge.share {
+            Some(share) if share.reserved => write!(f, "; reserved by {}", share.generation)?,
+            Some(share) => write!(f, "; settled by {} at {}", share.generation, share.bill)?,
+            None => {}
+        }
         write!(f, "; labels {}", label_names(self.forge.labels).join(" "))?;
         for (w, worker) in self.workers.iter().enumerate() {
             match worker {
                 Worker::Idle => write!(f, "; {w} idle")?,
                 Worker::Saw(_) => write!(f, "; {w} read the issue")?,
-                Worker::Looked { .. } => write!(f, "; {w} read the ledger")?,
-                Worker::Decided { todo, .. } => write!(f, "; {w} would {todo:?}")?,
+                Worker::Looked(_) => write!(f, "; {w} read the ledger")?,
+                Worker::Decided(decided) => write!(f, "; {w} would {:?}", decided.todo)?,
                 Worker::Holds(lease) => write!(f, "; {w} at {:?} in {}", lease.doing, lease.mine.generation)?,
             }
         }
@@ -408,13 +518,13 @@ impl World {
     fn records(&mut self) -> Vec<&mut Rec> {
         let late = match &mut self.forge.late {
             Some(Late::Ledger { record, .. }) => Some(record),
-            Some(Late::Visible { .. }) | None => None,
+            Some(Late::Visible { .. } | Late::Share { .. }) | None => None,
         };
         let mut found: Vec<&mut Rec> = self.forge.tip.iter_mut().chain(late).collect();
         for worker in &mut self.workers {
             match worker {
                 Worker::Idle | Worker::Saw(_) => {}
-                Worker::Looked { tip, .. } | Worker::Decided { tip, .. } => found.extend(tip.iter_mut()),
+                Worker::Looked(read) | Worker::Decided(Decided { read, .. }) => found.extend(read.tip.iter_mut()),
                 Worker::Holds(lease) => {
                     found.push(&mut lease.mine);
                     found.extend(lease.pending.iter_mut());
@@ -422,6 +532,15 @@ impl World {
             }
         }
         found
+    }
+
+    /// Every form of the issue's share of the day.
+    fn shares(&mut self) -> Vec<&mut Share> {
+        let late = match &mut self.forge.late {
+            Some(Late::Share { share, .. } | Late::Ledger { along: Some(Along::Share(share)), .. }) => Some(share),
+            Some(Late::Ledger { along: Some(Along::Branch) | None, .. } | Late::Visible { .. }) | None => None,
+        };
+        self.forge.share.iter_mut().chain(late).collect()
     }
 
     /// A nonce that no record has.
@@ -435,7 +554,9 @@ impl World {
             rec.renewed = (rec.renewed - 1).max(LONG_AGO);
             rec.retry = rec.retry.map(|retry| (retry - 1).max(-1));
         }
-        if let Some(Late::Visible { ends, .. }) = &mut self.forge.late {
+        if let Some(Late::Visible { ends: Some(ends), .. } | Late::Share { ends: Some(ends), .. }) =
+            &mut self.forge.late
+        {
             *ends -= 1;
             if *ends < 0 {
                 self.forge.late = None;
@@ -449,7 +570,7 @@ impl World {
         for worker in &mut self.workers {
             match worker {
                 Worker::Idle | Worker::Saw(_) => {}
-                Worker::Looked { age, .. } | Worker::Decided { age, .. } => older(age),
+                Worker::Looked(read) | Worker::Decided(Decided { read, .. }) => older(&mut read.age),
                 Worker::Holds(lease) => older(&mut lease.age),
             }
         }
@@ -479,7 +600,11 @@ impl World {
     /// A visible write of a holder of `generation` has its effect.
     pub(super) fn apply(&mut self, effect: &Effect, generation: u8) {
         let forge = &mut self.forge;
-        self.faults.unfenced |= forge.tip.as_ref().is_some_and(|tip| tip.generation > generation);
+        let is_stale = forge.tip.as_ref().is_some_and(|tip| tip.generation > generation);
+        self.faults.unfenced |= is_stale && *effect != Effect::Push;
+        self.faults.stray_push |= is_stale && *effect == Effect::Push;
+        self.faults.ahead |=
+            !is_stale && effect.shows().is_some_and(|state| Some(state) != forge.tip.as_ref().map(|tip| tip.state));
         match effect {
             Effect::Add(bit) => forge.labels |= bit,
             Effect::Remove(bit) => forge.labels &= !bit,
@@ -489,6 +614,7 @@ impl World {
             }
             Effect::EditComment(state) => forge.comment_says = Some(*state),
             Effect::Reply => forge.replies += 1,
+            Effect::Push => forge.branch = true,
             Effect::Pull(branch) => {
                 let pull = &mut forge.pulls[usize::from(*branch) - 1];
                 // A merged branch has nothing more to merge: the forge refuses another pull request.
@@ -502,7 +628,8 @@ impl World {
     /// The request that is on its way arrives.
     pub(super) fn land(&mut self) {
         match self.forge.late.take() {
-            Some(Late::Ledger { record, age }) => drop(self.compare_and_set(age, &record)),
+            Some(Late::Ledger { record, age, along }) => drop(self.push(age, &record, along)),
+            Some(Late::Share { share, .. }) => self.write_share(share),
             Some(Late::Visible { effect, generation, .. }) => self.apply(&effect, generation),
             None => {}
         }
@@ -518,9 +645,11 @@ impl World {
         // The first generation is told from later ones: its holder need not look for a comment.
         let late = match self.forge.late {
             Some(Late::Visible { generation, .. }) => Some(generation),
-            Some(Late::Ledger { .. }) | None => None,
+            Some(Late::Ledger { .. } | Late::Share { .. }) | None => None,
         };
-        let mut generations: Vec<u8> = self.records().iter().map(|rec| rec.generation).chain(late).collect();
+        let of_shares: Vec<u8> = self.shares().into_iter().map(|share| share.generation).collect();
+        let of_records: Vec<u8> = self.records().into_iter().map(|rec| rec.generation).collect();
+        let mut generations: Vec<u8> = of_records.into_iter().chain(of_shares).chain(late).collect();
         generations.sort_unstable();
         generations.dedup();
         let first = generations.first().map_or(0, |first| (*first).min(2));
@@ -546,6 +675,9 @@ impl World {
         }
         if let Some(Late::Visible { generation, .. }) = &mut self.forge.late {
             *generation = rank(*generation);
+        }
+        for share in self.shares() {
+            share.generation = rank(share.generation);
         }
         self
     }
