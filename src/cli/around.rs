@@ -3,6 +3,7 @@
 use hob_agent::Approval;
 use hob_config::listen_token;
 use hob_text::count;
+use hob_web::Relay;
 use hob_worker::{NewsReceiver, RunSummary, sum_metrics};
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +61,13 @@ impl Around {
     /// What webhooks tell, if they can come.
     pub(super) fn news(&mut self) -> Option<NewsReceiver> {
         self.web.as_mut().and_then(|web| web.server.news())
+    }
+
+    /// Answers the pods of Jobs with this, if anything.
+    pub(super) fn forward(&self, relay: Option<Relay>) {
+        if let Some(web) = &self.web {
+            web.server.forward(relay);
+        }
     }
 
     /// How the events of a run are shown, with this many issues at a time.

@@ -17,6 +17,7 @@ use crate::cli::{
     setup::Setup,
     status,
     stream::stamped,
+    web::relay,
 };
 
 pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: RunArgs, screen: Screen) -> anyhow::Result<()> {
@@ -36,7 +37,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: RunArgs, scr
 }
 
 /// Polls and works on what is ready.
-async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
+async fn poll(mut setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> anyhow::Result<()> {
+    setup.listens = args.metrics.listen.is_some();
+    let relay = relay(&setup);
     let mut around = Around::begin(&setup, args.metrics, args.auto_approve.into(), screen)?;
     let show = if shared.json { Show::Json } else { Show::Lines(shared.verbosity()) };
     let mut watch = Watch::default();
@@ -49,6 +52,7 @@ async fn poll(setup: Setup, shared: Shared, args: RunArgs, screen: Screen) -> an
     // A daemon says at its start what is missing.
     let preflight = if args.once { Preflight::BeforeWork } else { Preflight::AtStart };
     let pool = setup.pool(&shared, Access::ReadWrite, args.agent, preflight, listen).await?;
+    around.forward(relay(pool.connection()));
     let pool = match around.news() {
         Some(news) => pool.hearing(news),
         None => pool,

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{
     args::Shared,
-    executor,
+    executor::{Asks, of_jobs},
     exit::{Exit, fatal},
     remote, sign_in,
 };
@@ -38,6 +38,8 @@ pub(super) struct Setup {
     pub(super) state_dir: PathBuf,
     /// The folder in which replies are recorded.
     pub(super) record: Option<PathBuf>,
+    /// Whether this process answers the pods of its Jobs.
+    pub(super) listens: bool,
     /// The webhook for notifications.
     webhook: Option<Webhook>,
     /// The key that signs what the audit trail posts.
@@ -59,7 +61,8 @@ impl Setup {
         secrets.add(own_secrets(&files));
         secrets.add(AgentParts::new(&settings, &state_dir, &files).given_secrets());
         let (webhook, audit_key) = (Webhook::read(&settings, &files)?, Webhook::key(&files));
-        Ok(Self { settings: Box::new(settings), standard, files, state_dir, record: None, webhook, audit_key, secrets })
+        let settings = Box::new(settings);
+        Ok(Self { settings, standard, files, state_dir, record: None, listens: false, webhook, audit_key, secrets })
     }
 
     /// The repositories given by flags, otherwise by GITHUB_REPOSITORY.
@@ -227,7 +230,8 @@ impl Setup {
         preflight: Preflight,
         listen: Listen,
     ) -> anyhow::Result<impl Fn(RepoName) -> WorkerParts + Send + Sync + 'static> {
-        let remote = executor::of_jobs(&self.settings)?;
+        let asks = self.listens.then(|| Asks { connection, server_url: &self.standard.server_url });
+        let remote = of_jobs(&self.settings, asks)?;
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
             AgentParts { record: self.record.clone(), ..AgentParts::new(&self.settings, &self.state_dir, &self.files) };
@@ -240,6 +244,7 @@ impl Setup {
             forge: Forge::new(Arc::clone(&connection), repo),
             agents: agents.clone(),
             server_url: self.standard.server_url.clone(),
+            git_url: self.standard.git_url(),
             state_dir: self.state_dir.clone(),
             environment: child_environment(),
             sandbox: sandbox.clone(),

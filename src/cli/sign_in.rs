@@ -21,7 +21,8 @@ pub(super) fn identity(
     repo: Option<&RepoName>,
     secrets: &KnownSecrets,
 ) -> anyhow::Result<Authentication> {
-    if app.id == 0 {
+    // A pass is of a dispatcher that may sign in as the App of the same settings.
+    if app.id == 0 || standard.has_pass() {
         let help = "no token\nhint: set GITHUB_TOKEN to a token with write permission for contents, issues and pull requests, or \
                     GITHUB_TOKEN_FILE to a file with one, or configure a GitHub App with `app.id` and its key (`hob rehearse` needs neither)";
         let token = standard.token.clone().ok_or_else(|| fatal(Exit::Token, help))?;

@@ -2,8 +2,11 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use hob_web::{Facts, Known, Server};
+use hob_config::child_environment;
+use hob_forge::Connection;
+use hob_web::{Facts, Known, Relay, Server};
 use hob_worker::{EventSink, Watcher};
+use hob_workspace::GitRelay;
 use parking_lot::Mutex;
 use secrecy::SecretString;
 
@@ -17,6 +20,16 @@ use crate::cli::{
 pub(super) struct Web {
     pub(super) server: Server,
     known: Arc<Known>,
+}
+
+/// What asks the forge for the pods of Jobs, once there is a connection. `None` if no Job is made.
+pub(super) fn relay(setup: &Setup) -> impl FnOnce(Arc<Connection>) -> Option<Relay> + use<> {
+    let (makes_jobs, workspace) = (!setup.settings.executor.job.is_empty(), setup.settings.workspace.clone());
+    let server_url = setup.standard.server_url.clone();
+    move |connection| {
+        let relay = makes_jobs.then(|| Relay::new(connection, GitRelay::new(&child_environment()), server_url))?;
+        Some(relay.pushing(&workspace.branch_prefix, workspace.transfer_time))
+    }
 }
 
 impl Web {

@@ -28,7 +28,7 @@ const MAP: &[(&str, &[&str])] = &[
     ("hob-agent", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-egress"]),
     ("hob-worker", &["hob-text", "hob-domain", "hob-words", "hob-config", "hob-process", "hob-sandbox", "hob-forge", "hob-proof", "hob-workspace", "hob-agent"]),
     ("hob-kubernetes", &["hob-text", "hob-domain", "hob-worker"]),
-    ("hob-web", &["hob-text", "hob-domain", "hob-words", "hob-worker"]),
+    ("hob-web", &["hob-text", "hob-domain", "hob-words", "hob-forge", "hob-workspace", "hob-worker"]),
     ("hob-eval", &["hob-domain", "hob-process", "hob-proof", "hob-sandbox"]),
     ("github-emulator", &[]),
     ("hob-bench", &["hob-text", "hob-domain", "hob-config", "hob-process", "hob-sandbox", "hob-agent", "github-emulator"]),

@@ -86,7 +86,7 @@ pub use sensible::least;
 pub use settings::Settings;
 pub use settings_error::SettingsError;
 pub use size::{InvalidSize, parse_size, show_size};
-pub use standard::{OtherForge, Standard, hob_variables};
+pub use standard::{OtherForge, PASS_PREFIX, Standard, hob_variables};
 use toml_sentence::toml_sentence;
 pub use toolchains::toolchain_folders;
 pub use variable_names::may_pass;

@@ -2,9 +2,12 @@
 
 use std::{collections::HashMap, path::PathBuf};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{SecretFiles, variable_names::PRIVATE_KEY};
+
+/// What a token begins with that is a pass of a dispatcher of Hob.
+pub const PASS_PREFIX: &str = "hob-pass.";
 
 /// The values of the standard variables.
 #[derive(Debug, Clone)]
@@ -80,6 +83,16 @@ impl Standard {
             return Err(OtherForge { host: host(server).to_owned(), named: self.api_url.clone() });
         }
         Ok(())
+    }
+
+    /// Whether the token is a pass: the API's address then is that of a dispatcher, which forwards what is asked there.
+    pub fn has_pass(&self) -> bool {
+        self.token.as_ref().is_some_and(|token| token.expose_secret().starts_with(PASS_PREFIX))
+    }
+
+    /// Where git goes: to the forge, or to the dispatcher that gave the pass.
+    pub fn git_url(&self) -> String {
+        if self.has_pass() { format!("{}/git", self.api_url.trim_end_matches('/')) } else { self.server_url.clone() }
     }
 
     /// Whether `server`, a web address, is that of the forge.
@@ -166,6 +179,18 @@ mod tests {
         }
         // A proxy with paths of its own.
         assert_eq!(server_of("https://proxy.corp/github"), "https://proxy.corp/github");
+    }
+
+    #[test]
+    fn git_goes_to_the_dispatcher_that_gave_the_pass() {
+        let of = |token: &str| Standard {
+            token: Some(token.to_owned().into()),
+            api_url: "http://dispatcher:4620/forge/".to_owned(),
+            server_url: "https://github.com".to_owned(),
+            ..Standard::read(&SecretFiles::default())
+        };
+        assert_eq!(of("ghp_x").git_url(), "https://github.com");
+        assert_eq!(of("hob-pass.x.y").git_url(), "http://dispatcher:4620/forge/git");
     }
 
     #[test]

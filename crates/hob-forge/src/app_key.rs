@@ -9,7 +9,7 @@ use hob_domain::Timestamp;
 use ring::{rand::SystemRandom, rsa::KeyPair, signature::RSA_PKCS1_SHA256};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::ForgeError;
+use crate::{ForgeError, PassKey};
 
 /// How far back a token's validity begins, since clocks differ, and how long it lasts from now. GitHub allows ten
 /// minutes in total.
@@ -18,7 +18,10 @@ const LIFE: TimeDelta = TimeDelta::seconds(480);
 
 /// An App's private key.
 #[derive(Clone)]
-pub struct AppKey(Arc<KeyPair>);
+pub struct AppKey {
+    pair: Arc<KeyPair>,
+    passes: PassKey,
+}
 
 impl AppKey {
     /// Reads an RSA key from PEM: PKCS#1, as GitHub provides it, or PKCS#8. Line ends may be written `\n`, for
@@ -32,7 +35,7 @@ impl AppKey {
         let body = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("-----"));
         let der = BASE64_STANDARD.decode(body.collect::<String>()).map_err(|_invalid| unusable())?;
         let pair = KeyPair::from_der(&der).or_else(|_| KeyPair::from_pkcs8(&der)).map_err(|_rejected| unusable())?;
-        Ok(Self(Arc::new(pair)))
+        Ok(Self { pair: Arc::new(pair), passes: PassKey::of(&der) })
     }
 
     /// A JSON web token of the App `id`, valid for eight minutes from `now`. `None` if the machine has no randomness.
@@ -41,10 +44,15 @@ impl AppKey {
         let head = part(serde_json::json!({ "alg": "RS256", "typ": "JWT" }));
         let times = ((now - BACK).timestamp(), (now + LIFE).timestamp());
         let claims = part(serde_json::json!({ "iat": times.0, "exp": times.1, "iss": id.to_string() }));
-        let mut signature = vec![0; self.0.public().modulus_len()];
+        let mut signature = vec![0; self.pair.public().modulus_len()];
         let signed = format!("{head}.{claims}");
-        self.0.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature).ok()?;
+        self.pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), signed.as_bytes(), &mut signature).ok()?;
         Some(format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature)).into())
+    }
+
+    /// The key of passes.
+    pub(super) fn pass_key(&self) -> PassKey {
+        self.passes.clone()
     }
 }
 

@@ -19,11 +19,11 @@ use std::{
 
 use hob_domain::{Login, RepoName, Timestamp};
 use http::Method;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use crate::{
-    AppKey, ForgeError,
+    AppKey, ForgeError, PassKey,
     call::Call,
     purpose::Purpose,
     reply::{Reply, decode},
@@ -220,6 +220,14 @@ impl Authentication {
         let issued = Arc::new(IssuedToken { token, expires_at: Some(made.expires_at), accepted });
         state.issued = Some(Arc::clone(&issued));
         Ok(issued)
+    }
+
+    /// The key of passes, which those who have one cannot compute.
+    pub(super) fn pass_key(&self) -> PassKey {
+        match self {
+            Self::Token(token) => PassKey::of(token.expose_secret().as_bytes()),
+            Self::App(app) => app.key.pass_key(),
+        }
     }
 
     /// The App's own account. `None` if no App signs in.

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The edits are those of `edits.rs`. A person opens no more than a few pull requests for one issue.
-const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { lastEditedAt userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } \
     closedByPullRequestsReferences(first: 20) { nodes { number state headRefName repository { nameWithOwner } \
         author { login __typename } } } \

@@ -23,7 +23,6 @@ use crate::{
     purpose::Purpose,
     throttle::WriteTurn,
     wait::wait,
-    window::Window,
 };
 
 /// The refs below which ledgers are. It is not a setting: a worker that looked elsewhere would not see what others work on, and would
@@ -49,8 +48,6 @@ pub struct Forge {
 pub(super) struct KnownRepository {
     /// The record as it was last read or written.
     pub(super) entry: Option<RepositoryEntry>,
-    /// The pushes of ledgers in the last minute.
-    pub(super) pushes: Option<Window>,
     /// When it was last found to be another worker's write.
     pub(super) others_wrote: Option<Timestamp>,
     /// When each permission to see checks, or to set a status, was last found missing.

@@ -15,7 +15,7 @@ use crate::{
 /// Issues in one query. Comments are long, and the answer has to come within `forge.timeout`.
 const BATCH: usize = 50;
 
-const ISSUES: Objects = Objects {
+pub(super) const ISSUES: Objects = Objects {
     field: "issue",
     argument: "number",
     argument_type: "Int!",

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Whether a comment or a review was edited; only GraphQL knows.
-const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on Comment { lastEditedAt } } }";
+pub(super) const EDITED: &str = "query($id: ID!) { node(id: $id) { ... on Comment { lastEditedAt } } }";
 
 /// A comment.
 #[derive(Debug, Clone)]

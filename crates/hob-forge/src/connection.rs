@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
 
 use crate::{
-    Authentication, ForgeError, Rate,
+    Authentication, ForgeError, PassKey, Rate,
     cache::{Cache, Cached},
     call::Call,
     live_permitted::LiveList,
@@ -78,6 +78,8 @@ pub struct Connection {
     pub(super) writer: OnceLock<Login>,
     access: Access,
     pub(super) cache: Cache,
+    /// Whole answers to requests that are forwarded.
+    pub(super) forwarded: Cache,
     pub(super) pushes: Pushes,
     /// Whether the last answers were two 401s in a row; the next 401 is then believed at once.
     unauthorized: AtomicBool,
@@ -154,6 +156,7 @@ impl Connection {
             writer: OnceLock::new(),
             access,
             cache: Cache::default(),
+            forwarded: Cache::default(),
             pushes: Pushes::default(),
             unauthorized: AtomicBool::default(),
             lacking: Mutex::default(),
@@ -191,6 +194,26 @@ impl Connection {
     /// Counts a read whose answer was not a 304.
     pub(super) fn count_read(&self) {
         self.reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a read that was answered with 304.
+    pub(super) fn count_unchanged(&self) {
+        self.unchanged.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a write.
+    pub(super) fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The key of the passes that are signed in this identity's name.
+    pub fn pass_key(&self) -> PassKey {
+        self.authentication.pass_key()
+    }
+
+    /// The forge's current time. `None` before its first answer.
+    pub fn known_time(&self) -> Option<Timestamp> {
+        self.transport.knows_the_time().then(|| self.now())
     }
 
     /// The rest of each quota that an answer has named.
@@ -288,7 +311,7 @@ impl Connection {
         _turn: &WriteTurn<'_>,
         call: Call<'_>,
     ) -> Result<T, ForgeError> {
-        self.writes.fetch_add(1, Ordering::Relaxed);
+        self.count_write();
         let reply = self.send(call).await?;
         if !reply.status.is_success() {
             return Err(self.transport.failure(&reply, call.path, call.purpose));
@@ -324,7 +347,7 @@ impl Connection {
         let tag = cached.as_ref().map(|cached| cached.etag.as_str());
         let reply = self.send(Call { etag: tag, ..Call::get(path, purpose) }).await?;
         if let (StatusCode::NOT_MODIFIED, Some(cached)) = (reply.status, cached) {
-            self.unchanged.fetch_add(1, Ordering::Relaxed);
+            self.count_unchanged();
             return Ok((decode(&cached.body, purpose.what)?, cached.links));
         }
         self.count_read();

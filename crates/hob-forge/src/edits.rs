@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use crate::{ForgeError, Issues, TokenPermission::IssuesRead};
 
 /// The newest edits of the body; to hide an edit, an account would have to make as many others after it.
-const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { lastEditedAt userContentEdits(first: 100) { nodes { editedAt editor { login __typename } } } } } }";
 
 /// The newest edits of the body with the text after each.
-const TEXTS: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+pub(super) const TEXTS: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     issue(number: $number) { lastEditedAt userContentEdits(first: 20) { nodes { editedAt diff editor { login __typename } } } } } }";
 /// How many of them are read.
 const TEXTS_MAX: usize = 20;

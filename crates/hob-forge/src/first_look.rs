@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{BaseBranch, Forge, RepositoryDetails, TokenPermission::ContentsRead};
 
-const QUERY: &str = "query($owner: String!, $name: String!, $path: String!) { repository(owner: $owner, name: $name) { \
+pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $path: String!) { repository(owner: $owner, name: $name) { \
     nameWithOwner isArchived hasIssuesEnabled isPrivate viewerPermission defaultBranchRef { name target { ... on Commit { oid \
         tree { oid } file(path: $path) { mode object { ... on Blob { text isTruncated } } } } } } } }";
 

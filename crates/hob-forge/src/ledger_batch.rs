@@ -17,7 +17,7 @@ use crate::{
 /// Commits in one query. A record is a few kilobytes, and the answer has to come within `forge.timeout`.
 const BATCH: usize = 100;
 
-const COMMITS: Objects = Objects {
+pub(super) const COMMITS: Objects = Objects {
     field: "object",
     argument: "oid",
     argument_type: "GitObjectID!",

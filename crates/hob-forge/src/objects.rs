@@ -20,6 +20,27 @@ pub(super) fn object_name(index: usize) -> String {
     format!("n{index}")
 }
 
+impl Objects {
+    /// The query for so many of them.
+    pub(super) fn query(&self, objects: usize) -> String {
+        let Self { field, argument, argument_type, facts } = self;
+        let (mut parameters, mut fields) = (String::new(), String::new());
+        for name in (0..objects).map(object_name) {
+            parameters.push_str(&format!(", ${name}: {argument_type}"));
+            fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
+        }
+        format!(
+            "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
+        )
+    }
+
+    /// Whether this is the whole text of its query, for any number of them.
+    pub(super) fn is_asked_by(&self, query: &str) -> bool {
+        let objects = query.matches(&format!(": {}({}: $", self.field, self.argument)).count();
+        query == self.query(objects)
+    }
+}
+
 /// Asks about the objects that these values of the argument name. The caller bounds their number.
 ///
 /// # Errors
@@ -30,18 +51,10 @@ pub(super) async fn objects(
     values: impl Iterator<Item = Value>,
     purpose: Purpose<'_>,
 ) -> Result<Answered, ForgeError> {
-    let Objects { field, argument, argument_type, facts } = asked;
-    let (mut parameters, mut fields, mut variables) = (String::new(), String::new(), Map::new());
-    for (index, value) in values.enumerate() {
-        let name = object_name(index);
-        parameters.push_str(&format!(", ${name}: {argument_type}"));
-        fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
-        variables.insert(name, value);
-    }
+    let mut variables: Map<String, Value> =
+        values.enumerate().map(|(index, value)| (object_name(index), value)).collect();
+    let query = asked.query(variables.len());
     variables.insert("owner".to_owned(), forge.repo.owner().into());
     variables.insert("name".to_owned(), forge.repo.name().into());
-    let query = format!(
-        "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
-    );
     forge.connection().query(&query, Value::Object(variables), purpose).await
 }

@@ -28,7 +28,8 @@ use crate::{
 /// Pull requests in one query; the answer has to come within `forge.timeout`.
 const BATCH: usize = 10;
 
-const PULLS: Objects = Objects { field: "pullRequest", argument: "number", argument_type: "Int!", facts: FACTS };
+pub(super) const PULLS: Objects =
+    Objects { field: "pullRequest", argument: "number", argument_type: "Int!", facts: FACTS };
 
 const FACTS: &str = "fragment facts on PullRequest { id number state url updatedAt headRefOid baseRefOid baseRefName mergeable \
     mergeStateStatus \

@@ -11,7 +11,7 @@
 //! - GraphQL is read, and makes five changes: marking a draft as ready, auto-merge on and off, resolving review threads, reacting,
 //!   and the comment and labels that show an issue's state.
 
-use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, PROOF_CONTEXT, SUB_ISSUE_MARK};
+use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, IssueNumber, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
 use serde_json::Value;
 
@@ -213,6 +213,16 @@ fn is_of_a_ledger(name: &[&str]) -> bool {
         ["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number] => issue_number(number).is_some(),
         ["hob", last] => *last == "repository" || *last == FINISHED || last.starts_with("doctor-"),
         _ => false,
+    }
+}
+
+/// Whether a ref with this full name is one of those that Hob keeps for this issue, or for the repository.
+pub(super) fn is_ledger_for(issue: IssueNumber, name: &str) -> bool {
+    let of_issue = |number: &str| issue_number(number) == Some(issue);
+    match name.strip_prefix("refs/").and_then(parts_of).as_deref() {
+        Some(["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number]) => of_issue(number),
+        Some(["hob", "repository"]) => true,
+        _other => false,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{Connection, ForgeError, TokenPermission::PullRequestsRead};
 /// Pull requests in one query: `nodes` takes no more.
 const BATCH: usize = 100;
 
-const QUERY: &str = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest { number updatedAt headRefOid \
+pub(super) const QUERY: &str = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on PullRequest { number updatedAt headRefOid \
     statusCheckRollup { state contexts(first: 1) { checkRunCountsByState { state count } \
         statusContextCountsByState { state count } } } } } }";
 

@@ -5,13 +5,15 @@
 //! <https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits>
 
 use std::{
+    collections::HashMap,
     sync::{Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
+use hob_domain::RepoName;
 use tokio::time::Instant;
 
-use crate::ForgeError;
+use crate::{ForgeError, purpose::Share, window::Window};
 
 /// How long the API is used after a push that the server did not take.
 const PAUSE: Duration = Duration::from_secs(600);
@@ -23,6 +25,8 @@ pub(super) struct Pushes {
     server: OnceLock<String>,
     given_up_at: Mutex<Option<Instant>>,
     renewals_given_up_at: Mutex<Option<Instant>>,
+    /// The pushes of the last minute to each repository, by its name in lower case.
+    counted: Mutex<HashMap<String, Window>>,
 }
 
 impl Pushes {
@@ -35,6 +39,20 @@ impl Pushes {
     /// The server's address, if it is to be pushed to now.
     pub(super) fn server(&self) -> Option<&str> {
         self.server.get().filter(|_| !is_paused(&self.given_up_at)).map(String::as_str)
+    }
+
+    /// Whether one more push to the repository fits into this share of the minute.
+    pub(super) fn has_room(&self, repo: &RepoName, share: Share) -> bool {
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = counted.get(&repo.to_string().to_ascii_lowercase());
+        window.is_none_or(|window| window.wait(Instant::now(), share).is_zero())
+    }
+
+    /// Counts a push to the repository, of which a minute has at most `most`.
+    pub(super) fn count(&self, repo: &RepoName, most: u32) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = counted.entry(repo.to_string().to_ascii_lowercase());
+        window.or_insert_with(|| Window::new(Duration::from_secs(60), most)).count(Instant::now());
     }
 
     /// Whether a push of a branch may take a ledger's step along now.

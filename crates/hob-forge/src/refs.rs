@@ -7,13 +7,12 @@
 //!   tip decides.
 //! - A fresh commit or ref may be missing for about a second (`ref.lag`).
 
-use std::{sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 use hob_domain::{FailureClass, Nonce, Sha, Timestamp};
 use http::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::Instant;
 
 use crate::{
     Forge, ForgeError,
@@ -24,7 +23,6 @@ use crate::{
     purpose::{Purpose, Share},
     ref_push::{LedgerCommit, Report, Update, Updates, report, request},
     transport::unreachable,
-    window::Window,
 };
 
 /// The most consecutive refusals of a move although the ref is where it was read. If a forge refuses one move in five
@@ -210,9 +208,8 @@ pub(super) async fn push_all(
 
 /// Where ledgers are pushed to, if pushes are on and one more fits into this share of the minute.
 pub(super) fn server(forge: &Forge, share: Share) -> Option<&str> {
-    let known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_room = known.pushes.as_ref().is_none_or(|pushes| pushes.wait(Instant::now(), share).is_zero());
-    forge.connection().pushes.server().filter(|_| has_room && may_push(forge))
+    let pushes = &forge.connection().pushes;
+    pushes.server().filter(|_| pushes.has_room(forge.repo(), share) && may_push(forge))
 }
 
 /// Whether the settings and the access of the process let ledgers be pushed.
@@ -265,9 +262,7 @@ async fn exchange(
 pub(super) fn count_push(forge: &Forge) {
     // Without a pause between writes, nothing is counted.
     if forge.settings().write_interval_ms > 0 {
-        let most = forge.settings().pushes_per_minute;
-        let mut known = forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
-        known.pushes.get_or_insert_with(|| Window::new(Duration::from_secs(60), most)).count(Instant::now());
+        forge.connection().pushes.count(forge.repo(), forge.settings().pushes_per_minute);
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::{Forge, ForgeError, TokenPermission::IssuesRead, call::Call, purpose::Purpose, reply::decode};
 
 /// The media type for Markdown and HTML together.
-const FULL: &str = "application/vnd.github.full+json";
+pub(super) const FULL: &str = "application/vnd.github.full+json";
 
 /// A text and its rendering.
 #[derive(Debug, Clone, Deserialize)]

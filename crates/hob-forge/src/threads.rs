@@ -11,7 +11,7 @@ use crate::{
     open_pulls::Id,
 };
 
-const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
+pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
     pullRequest(number: $number) { reviewThreads(last: 100) { nodes { id isResolved comments(first: 1) { nodes { \
     fullDatabaseId } } } } } } }";
 

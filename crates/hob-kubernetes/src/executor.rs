@@ -13,14 +13,21 @@ use crate::{
     cluster::{Cluster, ClusterError},
     follow::Follow,
     name::selector,
+    passes::Passes,
     phase::{is_finished, phase},
     reasons::why,
     template::{Template, TemplateError},
 };
 
+/// Why no Job can be made from a template that names a dispatcher.
+const NOT_LISTENING: &str =
+    "`executor.job` names a dispatcher as the forge's API, which answers with `hob run --listen` alone";
+
 /// Has a Job of Kubernetes work on each issue.
 pub struct JobExecutor {
     template: Template,
+    /// What pods get instead of tokens. `None` if this process forwards nothing.
+    passes: Option<Passes>,
     /// Found at the first call: the command line makes executors that it never calls.
     cluster: OnceCell<Cluster>,
 }
@@ -30,14 +37,19 @@ impl JobExecutor {
     ///
     /// # Errors
     /// [`TemplateError`] if the template cannot be used.
-    pub fn open(template: &Path) -> Result<Self, TemplateError> {
-        Ok(Self { template: Template::read(template)?, cluster: OnceCell::new() })
+    pub fn open(template: &Path, passes: Option<Passes>) -> Result<Self, TemplateError> {
+        Ok(Self { template: Template::read(template)?, passes, cluster: OnceCell::new() })
     }
 
     /// The executor of a template with this client.
-    pub fn with_client(template: Template, client: Client) -> Self {
+    pub fn with_client(template: Template, passes: Option<Passes>, client: Client) -> Self {
         let cluster = Cluster::new(client, template.namespace());
-        Self { template, cluster: OnceCell::new_with(Some(cluster)) }
+        Self { template, passes, cluster: OnceCell::new_with(Some(cluster)) }
+    }
+
+    /// Whether pods are to ask a dispatcher, and this one answers none.
+    fn lacks_passes(&self) -> bool {
+        self.template.is_forwarded && self.passes.is_none()
     }
 
     async fn cluster(&self) -> Result<&Cluster, ClusterError> {
@@ -62,9 +74,15 @@ impl RemoteExecutor for JobExecutor {
         tell: Tell<'_>,
         cancel: &CancellationToken,
     ) -> Result<RemoteEnd, WorkError> {
+        if self.lacks_passes() {
+            return Ok(RemoteEnd::Failed { what: "no Job was created".to_owned(), said: NOT_LISTENING.to_owned() });
+        }
         let work = async {
             match self.cluster().await {
-                Ok(cluster) => Follow::new(cluster, &self.template, task, tell).until_its_end().await,
+                Ok(cluster) => {
+                    let follow = Follow::new(cluster, &self.template, task, tell);
+                    follow.with(self.passes.as_ref()).until_its_end().await
+                }
                 Err(error) => RemoteEnd::Failed { what: "no Job could be created".to_owned(), said: error.to_string() },
             }
         };
@@ -73,6 +91,9 @@ impl RemoteExecutor for JobExecutor {
     }
 
     async fn health(&self) -> (Health, String) {
+        if self.lacks_passes() {
+            return (Health::Bad, NOT_LISTENING.to_owned());
+        }
         let listed = async {
             let cluster = self.cluster().await?;
             cluster.jobs_of("app.kubernetes.io/managed-by=hob").await?;

@@ -29,6 +29,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use crate::{
     cluster::{Cluster, ClusterError},
     name::{job_name, selector},
+    passes::Passes,
     phase::{JobPhase, is_finished, phase},
     reasons::{why, why_failed},
     template::Template,
@@ -51,6 +52,7 @@ const LOST: Duration = Duration::from_secs(WATCH as u64 + 30);
 pub(crate) struct Follow<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) template: &'a Template,
+    pub(crate) passes: Option<&'a Passes>,
     pub(crate) task: &'a RemoteTask,
     pub(crate) tell: Tell<'a>,
     /// The Job that was found, or that this tried to make.
@@ -76,7 +78,12 @@ enum Step {
 
 impl<'a> Follow<'a> {
     pub(crate) fn new(cluster: &'a Cluster, template: &'a Template, task: &'a RemoteTask, tell: Tell<'a>) -> Self {
-        Self { cluster, template, task, tell, name: None, conflicts: 0, told: String::new() }
+        Self { cluster, template, passes: None, task, tell, name: None, conflicts: 0, told: String::new() }
+    }
+
+    /// The same, whose Job's pod gets a pass.
+    pub(crate) fn with(self, passes: Option<&'a Passes>) -> Self {
+        Self { passes, ..self }
     }
 
     /// Follows the Job to its end.
@@ -131,7 +138,7 @@ impl<'a> Follow<'a> {
 
     async fn create(&mut self, name: String) -> Result<Step, ClusterError> {
         self.say(format!("creating the Job `{name}`"));
-        let job = self.template.job(self.task, &name);
+        let job = self.template.job(self.task, &name, self.passes);
         self.name = Some(Name::Asked(name));
         match self.cluster.create(job).await {
             // Another dispatcher was faster, or an answer was lost.

@@ -7,6 +7,7 @@
 //! | `reasons` | why a Job waits, and why it failed |
 //! | `cluster` | the client, in one namespace, with deadlines |
 //! | `template` | the user's Job, and what Hob fills into it |
+//! | `passes` | what a pod gets instead of a token of the forge |
 //! | `name` | names and labels, by which a second dispatcher finds the same Job |
 //! | `phase` | what a Job does, by its object |
 //!
@@ -16,6 +17,7 @@ mod cluster;
 mod executor;
 mod follow;
 mod name;
+mod passes;
 mod phase;
 mod reasons;
 mod template;
@@ -23,4 +25,5 @@ mod template;
 mod tests;
 
 pub use executor::JobExecutor;
+pub use passes::{Passes, Sign};
 pub use template::{Template, TemplateError};

@@ -11,7 +11,7 @@
 //! Other rights that the template gives are the operator's decision: a sandbox with a box in a container needs its own profile for
 //! system calls. The namespace's admission decides on them, too.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, time::Duration};
 
 use hob_worker::RemoteTask;
 use k8s_openapi::api::{
@@ -21,7 +21,10 @@ use k8s_openapi::api::{
 use serde_json::{Map, Value, json};
 use yaml_rust2::{Yaml, YamlLoader};
 
-use crate::name::{ISSUE, REPOSITORY, repository_label};
+use crate::{
+    name::{ISSUE, REPOSITORY, repository_label},
+    passes::{Passes, fill_in, is_forwarded},
+};
 
 /// The container that runs Hob, if the template has several.
 const CONTAINER: &str = "hob";
@@ -59,6 +62,8 @@ pub struct Template {
     namespace: Option<String>,
     /// The place of the container that runs Hob.
     container: usize,
+    /// Whether that container asks the forge through a dispatcher, with a pass.
+    pub(crate) is_forwarded: bool,
 }
 
 impl Template {
@@ -94,7 +99,9 @@ impl Template {
         };
         let container =
             container.ok_or_else(|| Why(format!("it must have one container, or one with the name `{CONTAINER}`")))?;
-        Ok(Self { job, namespace: typed.metadata.namespace, container })
+        let is_forwarded = pod.containers.get(container).map(is_forwarded).transpose();
+        let is_forwarded = is_forwarded.map_err(|both| Why(both.to_string()))?.unwrap_or_default();
+        Ok(Self { job, namespace: typed.metadata.namespace, container, is_forwarded })
     }
 
     /// The namespace that the template names.
@@ -102,8 +109,8 @@ impl Template {
         self.namespace.as_deref()
     }
 
-    /// The Job for an issue.
-    pub(crate) fn job(&self, task: &RemoteTask, name: &str) -> Value {
+    /// The Job for an issue, with a pass if its pod is to have one.
+    pub(crate) fn job(&self, task: &RemoteTask, name: &str, passes: Option<&Passes>) -> Value {
         // The template was read as a Job, so that each place below is a map or not there.
         let mut job = self.job.clone();
         let labels = json!({
@@ -117,6 +124,7 @@ impl Template {
         spec["backoffLimit"] = json!(0);
         default(&mut spec["activeDeadlineSeconds"], json!(task.longest.as_secs().saturating_add(BESIDE_THE_ATTEMPT)));
         default(&mut spec["ttlSecondsAfterFinished"], json!(KEPT));
+        let deadline = Duration::from_secs(spec["activeDeadlineSeconds"].as_u64().unwrap_or(BESIDE_THE_ATTEMPT));
         merge(&mut spec["template"]["metadata"]["labels"], &labels);
         let pod = &mut spec["template"]["spec"];
         pod["restartPolicy"] = json!("Never");
@@ -140,11 +148,16 @@ impl Template {
             let own = ["run", &task.issue.to_string(), "--repo", &task.repo.to_string()].map(Value::from);
             arguments.extend(own);
         }
+        if let Some(passes) = passes.filter(|_| self.is_forwarded) {
+            fill_in(container, task, name, deadline, passes);
+        }
         job
     }
 }
 
 /// Why a template cannot be used, a sentence.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Why(String);
 
 /// Sets a value where the template says nothing.
@@ -231,7 +244,7 @@ spec:
         let template = Template::parse(text).unwrap_or_else(|Why(why)| panic!("{why}"));
         let longest = Duration::from_secs(1_800);
         let task = RemoteTask { repo: "acme/site".parse().unwrap(), issue: IssueNumber(7), ledger: None, longest };
-        template.job(&task, "hob-site-7-0")
+        template.job(&task, "hob-site-7-0", None)
     }
 
     #[test]

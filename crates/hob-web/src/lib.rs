@@ -1,8 +1,8 @@
-//! What a run shows over HTTP, `hob run --listen`: its metrics, an API for programs and a page for people; and webhooks, which let it poll
-//! at once.
+//! What a run shows over HTTP, `hob run --listen`: its metrics, an API for programs and a page for people; webhooks, which let it poll
+//! at once; and the forge, for the pods of its Jobs.
 //!
 //! - Flow: polls, steps of ledgers and events of the work → [`Known`] → the API's views → JSON, or the page's templates.
-//! - Guarantees: no look at it makes a call to the forge. Every write needs the token, and one that a browser sends has to come from this
+//! - Guarantees: no look at it makes a call to the forge, and what is forwarded needs a pass. Every write needs the token, and one that a browser sends has to come from this
 //!   page. Requests are bounded: the bytes and the time of their heads and bodies, the number of connections and their time. Without a
 //!   token only this machine reads it.
 //! - Caveats: what is known is this process's: what another worker did is seen at the next poll.
@@ -12,7 +12,9 @@
 mod access;
 mod api;
 mod known;
+mod lifetime;
 mod page;
+mod relay;
 mod server;
 mod shared;
 mod webhooks;
@@ -20,5 +22,6 @@ mod webhooks;
 pub use self::{
     api::{GroupedOutcomes, group_name, grouped},
     known::{Facts, Known},
+    relay::Relay,
     server::{CannotListen, Server},
 };

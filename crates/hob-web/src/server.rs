@@ -1,14 +1,19 @@
 //! The server: its connections and their bounds, and which part answers a request.
 
-use std::{cell::LazyCell, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    cell::LazyCell,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     Router,
     body::Body,
-    extract::{DefaultBodyLimit, Request, State},
+    extract::{DefaultBodyLimit, Extension, Request, State},
     middleware::{self, Next},
     response::{IntoResponse, Redirect, Response},
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use hob_worker::{MetricsFormat, NewsReceiver, metrics, news_channel};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -22,7 +27,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
     task::{JoinHandle, JoinSet},
-    time::{sleep, timeout},
+    time::sleep,
 };
 use tower::ServiceExt;
 
@@ -30,7 +35,9 @@ use crate::{
     access::{Access, Denied, Token},
     api::{self, Problem},
     known::Known,
+    lifetime::Lifetime,
     page,
+    relay::{self, Relay},
     shared::Shared,
     webhooks::Webhooks,
 };
@@ -43,8 +50,8 @@ const HEADERS_MAX: usize = 64;
 const HEAD_TIME: Duration = Duration::from_secs(5);
 /// How long a connection may take, with its answer.
 const CONNECTION_TIME: Duration = Duration::from_secs(30);
-/// Connections at once: a page that is open has one all the time.
-const CONNECTIONS: usize = 64;
+/// Connections at once: a page that is open has one all the time, and each request that is forwarded.
+const CONNECTIONS: usize = 192;
 /// The wait after the system had no room for a connection.
 const NO_ROOM: Duration = Duration::from_millis(100);
 /// Bytes of a body, but for a webhook's: words of a person, four bytes a character, and what encodes them.
@@ -58,6 +65,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 pub struct Server {
     address: SocketAddr,
     news: Option<NewsReceiver>,
+    relay: Arc<OnceLock<Option<Relay>>>,
     server: JoinHandle<()>,
 }
 
@@ -94,13 +102,19 @@ impl Server {
         listener.set_nonblocking(true).map_err(cannot)?;
         let listener = TcpListener::from_std(listener).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        Ok(Self { address, news: Some(news), server: tokio::spawn(serve(listener, shared)) })
+        let relay = Arc::clone(&shared.relay);
+        Ok(Self { address, news: Some(news), relay, server: tokio::spawn(serve(listener, shared)) })
     }
 
     /// What it answers to this machine where no token is set, without a server: in one process, a socket is not needed.
     pub fn routes(known: Arc<Known>) -> Router {
         let access = Arc::new(Access::ThisMachine);
-        routes(Shared { known, access, webhooks: None, news: news_channel().0 })
+        routes(Shared { known, access, webhooks: None, news: news_channel().0, relay: Arc::default() })
+    }
+
+    /// Says once whether the forge is asked for the pods of Jobs. Before that they are told to come again.
+    pub fn forward(&self, relay: Option<Relay>) {
+        self.relay.get_or_init(|| relay);
     }
 
     /// Where it listens: the port may have been the system's choice.
@@ -134,7 +148,7 @@ fn shared(
         None if address.ip().to_canonical().is_loopback() => (Access::ThisMachine, None),
         None => return Err(CannotListen::Open(address)),
     };
-    Ok((Shared { known, access: Arc::new(access), webhooks, news }, receiver))
+    Ok((Shared { known, access: Arc::new(access), webhooks, news, relay: Arc::default() }, receiver))
 }
 
 fn routes(shared: Shared) -> Router {
@@ -147,6 +161,8 @@ fn routes(shared: Shared) -> Router {
         // It says nothing but that the process answers: a supervisor asks without a token.
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/webhook", post(take_webhook))
+        // Each request shows its pass.
+        .route(&format!("{}/{{*path}}", relay::PATH), any(ask_the_forge))
         .merge(page::public_routes())
         .merge(of_readers)
         .fallback(|| async {
@@ -209,6 +225,19 @@ async fn take_webhook(State(shared): State<Shared>, request: Request) -> Respons
     plain(status, says)
 }
 
+/// Answers a pod.
+async fn ask_the_forge(
+    State(shared): State<Shared>,
+    Extension(lifetime): Extension<Lifetime>,
+    request: Request,
+) -> Response {
+    match shared.relay.get() {
+        Some(Some(relay)) => relay.answer(request, &lifetime).await,
+        Some(None) => relay::refusal(StatusCode::NOT_FOUND, "this Hob forwards nothing"),
+        None => relay::starting(),
+    }
+}
+
 /// An answer of one line.
 fn plain(status: StatusCode, says: &str) -> Response {
     (status, format!("{says}\n")).into_response()
@@ -228,7 +257,8 @@ async fn serve(listener: TcpListener, shared: Shared) {
             Ok((stream, _)) => {
                 let routes = Router::clone(&served);
                 connections.spawn(async move {
-                    drop(timeout(CONNECTION_TIME, converse(stream, routes)).await);
+                    let lifetime = Lifetime::new(CONNECTION_TIME);
+                    lifetime.bounds(converse(stream, routes, lifetime.clone())).await;
                     drop(permit);
                 });
             }
@@ -241,9 +271,11 @@ async fn serve(listener: TcpListener, shared: Shared) {
 }
 
 /// One request and its answer.
-async fn converse(stream: TcpStream, routes: Router) {
-    let service =
-        TowerToHyperService::new(routes.map_request(|request: http::Request<Incoming>| request.map(Body::new)));
+async fn converse(stream: TcpStream, routes: Router, lifetime: Lifetime) {
+    let service = TowerToHyperService::new(routes.map_request(move |mut request: http::Request<Incoming>| {
+        request.extensions_mut().insert(lifetime.clone());
+        request.map(Body::new)
+    }));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
     let served = server.keep_alive(false).serve_connection(TokioIo::new(stream), service).await;

@@ -55,8 +55,10 @@ pub struct WorkerParts {
     pub forge: Forge,
     /// The settings.
     pub settings: Settings,
-    /// The forge's web address, which git pushes to.
+    /// The forge's web address.
     pub server_url: String,
+    /// The address of git's server: the forge's, or that of what forwards its requests.
+    pub git_url: String,
     /// The folder of mirrors, checkouts and transcripts.
     pub state_dir: PathBuf,
     /// The parts that agents are made from.
@@ -93,6 +95,7 @@ pub struct Worker {
     pub(super) forge: Forge,
     pub(super) settings: Settings,
     server_url: String,
+    git_url: String,
     pub(super) workspace: Workspace,
     pub(super) children: Arc<Children>,
     pub(super) author: Arc<Author>,
@@ -140,8 +143,8 @@ impl Worker {
     /// # Errors
     /// If the forge's address is invalid or the folder cannot be made.
     pub async fn new(parts: WorkerParts) -> Result<Self, WorkError> {
-        Remote::server(parts.forge.repo().clone(), &parts.server_url, None)?;
-        parts.forge.push_ledgers_to(&parts.server_url);
+        Remote::server(parts.forge.repo().clone(), &parts.git_url, None)?;
+        parts.forge.push_ledgers_to(&parts.git_url);
         // The connection's secrets are the process's; those that agents get are added to them.
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());
@@ -175,6 +178,7 @@ impl Worker {
             audit,
             settings: parts.settings,
             server_url: parts.server_url,
+            git_url: parts.git_url,
             workspace: workspace.without(secrets).recycling(spare),
             children: Arc::new(Children {
                 environment: parts.environment,
@@ -240,7 +244,7 @@ impl Worker {
     /// The remote of the repository, with a token that is valid for a whole transfer.
     pub(super) async fn remote(&self) -> Result<Remote, WorkError> {
         let token = self.forge.connection().token(self.settings.workspace.transfer_time).await?;
-        let remote = Remote::server(self.forge.repo().clone(), &self.server_url, Some(token))?;
+        let remote = Remote::server(self.forge.repo().clone(), &self.git_url, Some(token))?;
         Ok(remote.keeping(Forge::kept_prefix()))
     }
 

@@ -68,9 +68,9 @@ pub use commit::Foreign;
 pub use committer::was_committer;
 pub use crossed::{Crossed, Crossing, SideRules, crossed};
 pub use error::{LibraryError, TransportError, UnfitWork, WorkspaceError};
-pub use forwarder::Along;
 #[cfg(fuzzing)]
 pub use forwarder::fuzz_updates;
+pub use forwarder::{Along, GitRelay, GitRequest, NoAnswer, RelayedPush};
 pub use names::{BranchName, InvalidBranchName};
 pub use notable::notable;
 pub use prepared::{Prepared, Preparing, Source};

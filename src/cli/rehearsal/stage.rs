@@ -94,6 +94,7 @@ impl Stage {
         let parts = WorkerParts {
             forge: client,
             server_url: forge.server_url(),
+            git_url: forge.server_url(),
             state_dir: state.path().join("state"),
             agents,
             environment: child_environment(),

@@ -73,6 +73,7 @@ mod outages;
 mod outcomes;
 mod output;
 mod page;
+mod passes;
 mod people;
 mod plan_first;
 mod policy;

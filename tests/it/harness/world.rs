@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -265,7 +266,7 @@ impl World {
 
     fn client_of(&self, login: &str, settings: &Settings, access: Access) -> Forge {
         match &self.line {
-            Line::Sockets => client(&self.forge.api_url(), login, settings, access),
+            Line::Sockets => client(&self.forge.api_url(), &format!("token-of-{login}"), settings, access),
             Line::Inside(turnstile) => {
                 inside::client(self.forge.router(), Some(Arc::clone(turnstile)), login, settings, access)
             }
@@ -302,8 +303,16 @@ impl World {
 
     /// A worker whose calls to the API go to another address.
     pub(crate) async fn worker_at(&self, api_url: &str, name: &str) -> Arc<Worker> {
-        let forge = client(api_url, "hob", &self.settings, Access::ReadWrite);
+        let forge = client(api_url, "token-of-hob", &self.settings, Access::ReadWrite);
         self.make(name, self.settings.clone(), forge, CancellationToken::new()).await
+    }
+
+    /// The worker of a Job's pod, which has a pass, and asks the dispatcher at this address.
+    pub(crate) async fn pod(&self, name: &str, dispatcher: SocketAddr, pass: &str) -> Arc<Worker> {
+        let api_url = format!("http://{dispatcher}/forge");
+        let forge = client(&api_url, pass, &self.settings, Access::ReadWrite);
+        let parts = self.parts(name, self.settings.clone(), forge, CancellationToken::new());
+        Arc::new(Worker::new(WorkerParts { git_url: format!("{api_url}/git"), ..parts }).await.unwrap())
     }
 
     /// A worker with its own settings.
@@ -358,6 +367,7 @@ impl World {
                 ..AgentParts::default()
             },
             server_url: self.forge.server_url(),
+            git_url: self.forge.server_url(),
             environment: child_environment(),
             sandbox: sandbox_of_tier(&settings, settings.sandbox.tier.named().unwrap(), &state_dir, super::launcher()),
             agent: None,
@@ -392,8 +402,8 @@ impl World {
     }
 }
 
-fn client(api_url: &str, login: &str, settings: &Settings, access: Access) -> Forge {
-    let identity = Authentication::Token(format!("token-of-{login}").into());
+fn client(api_url: &str, token: &str, settings: &Settings, access: Access) -> Forge {
+    let identity = Authentication::Token(token.to_owned().into());
     let connection = Connection::new(api_url, identity, &settings.forge, access, KnownSecrets::default()).unwrap();
     Forge::new(connection, repo())
 }

@@ -29,7 +29,8 @@ spec:
 ";
 
 fn executor(cluster: &FakeCluster) -> JobExecutor {
-    JobExecutor::with_client(Template::parse(TEMPLATE).unwrap_or_else(|_| panic!("it is a template")), cluster.client())
+    let template = Template::parse(TEMPLATE).unwrap_or_else(|_| panic!("it is a template"));
+    JobExecutor::with_client(template, None, cluster.client())
 }
 
 fn task() -> RemoteTask {

@@ -418,7 +418,13 @@ mod tests {
         let record = RepositoryRecord::next(None, "n".into(), at(0));
         let record = RepositoryRecord { flakes: Flakes::default().after(&rates, at(0)).unwrap(), ..record };
         known.set(&repo, |known| (known.polled_at, known.record) = (Some(at(20)), Some(record.clone())));
-        let shared = Shared { known, access: Arc::new(Access::ThisMachine), webhooks: None, news: news_channel().0 };
+        let shared = Shared {
+            known,
+            access: Arc::new(Access::ThisMachine),
+            webhooks: None,
+            news: news_channel().0,
+            relay: Arc::default(),
+        };
         assert_eq!(
             says(&of_issues(&shared)),
             [

@@ -47,6 +47,11 @@ impl WorkerPool {
         Self { connection, settings, cancel, repositories, factory, news: Mutex::default() }
     }
 
+    /// The connection of all of them.
+    pub fn connection(&self) -> Arc<Connection> {
+        Arc::clone(&self.connection)
+    }
+
     /// Polls a repository at once when there are news of it.
     #[must_use]
     pub fn hearing(self, news: NewsReceiver) -> Self {

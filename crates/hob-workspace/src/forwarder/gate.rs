@@ -4,6 +4,30 @@ use http::{Method, StatusCode, header, request::Parts};
 
 use crate::forwarder::{Along, RefUpdate};
 
+/// A request of a fetch or a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GitRequest {
+    /// It lists refs, or fetches.
+    Fetch,
+    /// It lists the refs that may be pushed to.
+    ListForPush,
+    /// It pushes.
+    Push,
+}
+
+impl GitRequest {
+    /// The request at this path below a repository's address. `None` if neither a fetch nor a push makes it.
+    pub fn of(method: &Method, service: &str, query: Option<&str>) -> Option<Self> {
+        match (method, service, query) {
+            (&Method::GET, "/info/refs", Some("service=git-upload-pack"))
+            | (&Method::POST, "/git-upload-pack", None) => Some(Self::Fetch),
+            (&Method::GET, "/info/refs", Some("service=git-receive-pack")) => Some(Self::ListForPush),
+            (&Method::POST, "/git-receive-pack", None) => Some(Self::Push),
+            _other => None,
+        }
+    }
+}
+
 /// The access of one git command to the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Right {
@@ -60,16 +84,14 @@ impl Gate {
         let Some(service) = request.uri.path().strip_prefix(self.path.as_str()) else {
             return refusal(StatusCode::NOT_FOUND, "another repository", Asker::Command);
         };
-        let (method, query) = (&request.method, request.uri.query());
-        let writes = match (method, service, query) {
-            (&Method::GET, "/info/refs", Some("service=git-upload-pack"))
-            | (&Method::POST, "/git-upload-pack", None) => return Ok(Passage::Read),
-            (&Method::GET, "/info/refs", Some("service=git-receive-pack")) => Passage::Read,
-            (&Method::POST, "/git-receive-pack", None) => match &self.right {
+        let writes = match GitRequest::of(&request.method, service, request.uri.query()) {
+            Some(GitRequest::Fetch) => return Ok(Passage::Read),
+            Some(GitRequest::ListForPush) => Passage::Read,
+            Some(GitRequest::Push) => match &self.right {
                 Right::Push(update, along) => Passage::Update(update, along.as_ref()),
                 Right::Fetch => Passage::Read,
             },
-            _other => return refusal(StatusCode::NOT_FOUND, "not a request of a fetch or a push", Asker::Command),
+            None => return refusal(StatusCode::NOT_FOUND, "not a request of a fetch or a push", Asker::Command),
         };
         match &self.right {
             Right::Fetch => refusal(StatusCode::FORBIDDEN, "a push by a command that fetches", Asker::Command),

@@ -26,12 +26,15 @@
 mod along;
 mod gate;
 mod headers;
+mod relay;
 mod serve;
 mod updates;
 mod upstream;
 
 pub use along::Along;
+pub use gate::GitRequest;
 pub(super) use gate::Right;
+pub use relay::{GitRelay, NoAnswer, RelayedPush};
 pub(super) use serve::Forwarder;
 pub(super) use updates::RefUpdate;
 pub(super) use upstream::Clients;

@@ -13,10 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use http::{
-    HeaderValue, Method, Request, Response, StatusCode,
-    header::{self, InvalidHeaderValue},
-};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyDataStream, BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::{
     body::{Body, Incoming},
@@ -36,7 +33,7 @@ use crate::{
         gate::{Asker, Gate, Passage, Refusal},
         headers,
         updates::{self, List},
-        upstream::{NoClient, Upstream},
+        upstream::{NoUpstream, Upstream},
     },
 };
 
@@ -45,19 +42,18 @@ const CONNECTIONS_MAX: usize = 32;
 /// The deadline for a connection's request head.
 const HEAD: Duration = Duration::from_secs(60);
 /// Bytes of a request that reads: it lists wanted and known commits, 50 bytes each.
-const READ_MAX: usize = 256 << 20;
+pub(super) const READ_MAX: usize = 256 << 20;
 /// Bytes of a push; servers accept less.
-const PUSH_MAX: usize = 4 << 30;
+pub(super) const PUSH_MAX: usize = 4 << 30;
 
-type Answer = Response<UnsyncBoxBody<Bytes, Failure>>;
+/// The beginning of the server's answer, and the rest as it comes.
+pub(super) type Answer = Response<UnsyncBoxBody<Bytes, Failure>>;
 
 /// Why there is no way to the server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoWay {
-    #[error("the token is not valid in a header: {0}")]
-    Token(#[from] InvalidHeaderValue),
     #[error(transparent)]
-    Client(#[from] NoClient),
+    Upstream(#[from] NoUpstream),
     #[error("listen at 127.0.0.1: {0}")]
     Listen(#[source] io::Error),
 }
@@ -88,12 +84,7 @@ impl Forwarder {
             nonce: format!("{:032x}", rand::random::<u128>()),
             right,
         };
-        let authorization = remote.authorization().map(|text| HeaderValue::from_str(&text));
-        let mut authorization = authorization.transpose()?;
-        if let Some(value) = &mut authorization {
-            value.set_sensitive(true);
-        }
-        let upstream = Upstream { client: clients.client(url)?, url: url.to_owned(), authorization };
+        let upstream = Upstream::of(remote, url, clients)?;
         let (listener, port) = listen().map_err(NoWay::Listen)?;
         let shared = Arc::new(Shared { gate, upstream, fault: Mutex::default(), took_along: AtomicBool::default() });
         let listening = tokio::spawn(accept(listener, Arc::clone(&shared)));
@@ -200,13 +191,7 @@ impl Shared {
         let target = head.uri.path_and_query().map_or("", |target| target.as_str());
         let service = target.strip_prefix(self.gate.path.as_str()).unwrap_or_default();
         match self.upstream.send(head.method, service, headers, body).await {
-            Ok(answered) => {
-                let (answered, body) = Response::<reqwest::Body>::from(answered).into_parts();
-                let mut answer = Response::new(body.map_err(Failure::from).boxed_unsync());
-                *answer.status_mut() = answered.status;
-                *answer.headers_mut() = headers::to_git(&answered.headers);
-                answer
-            }
+            Ok(answered) => passed_on(answered),
             Err(fault) => {
                 self.note(fault.to_string());
                 plain(StatusCode::BAD_GATEWAY, "the server gave no answer")
@@ -229,6 +214,15 @@ impl Shared {
     fn note(&self, fault: String) {
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(fault);
     }
+}
+
+/// The server's answer, for git.
+pub(super) fn passed_on(answered: reqwest::Response) -> Answer {
+    let (answered, body) = Response::<reqwest::Body>::from(answered).into_parts();
+    let mut answer = Response::new(body.map_err(Failure::from).boxed_unsync());
+    *answer.status_mut() = answered.status;
+    *answer.headers_mut() = headers::to_git(&answered.headers);
+    answer
 }
 
 /// A push's body, if it begins with exactly this update, and whether it takes the other one along.

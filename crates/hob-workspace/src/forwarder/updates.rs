@@ -49,7 +49,16 @@ pub(super) enum List {
 /// # Errors
 /// Why a list that holds anything but `allowed` is refused.
 pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static str> {
-    let (expected, mut rest, mut list) = (allowed.line(), body, List::Empty);
+    let expected = allowed.line();
+    read_each(body, |update| update == expected.as_bytes())
+}
+
+/// Reads the beginning of a push's body, whose updates, as git writes them, are each allowed.
+///
+/// # Errors
+/// Why a list with another one is refused.
+pub(super) fn read_each(body: &[u8], mut is_allowed: impl FnMut(&[u8]) -> bool) -> Result<List, &'static str> {
+    let (mut rest, mut list) = (body, List::Empty);
     let ended = |list, after: &[u8]| match list {
         List::Allowed { is_atomic, .. } => List::Allowed { end: body.len() - after.len(), is_atomic },
         List::Unfinished | List::Empty => list,
@@ -73,7 +82,7 @@ pub(super) fn read(body: &[u8], allowed: &RefUpdate) -> Result<List, &'static st
             Some(_) => return Err("capabilities behind the first update"),
             None => (line, &[][..]),
         };
-        if update.strip_suffix(b"\n").unwrap_or(update) != expected.as_bytes() {
+        if !is_allowed(update.strip_suffix(b"\n").unwrap_or(update)) {
             return Err("an update of another ref, from or to another commit, or a deletion");
         }
         // Options ask more of a server than the update, and a certificate carries its own updates.

@@ -7,7 +7,12 @@ use std::{
 };
 
 use hob_process::Environment;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{
+    HeaderMap, HeaderValue, Method,
+    header::{self, InvalidHeaderValue},
+};
+
+use crate::Remote;
 
 /// The timeout of a connection to the server: shorter than git's own, so that the cause is reported.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -66,6 +71,15 @@ impl Clients {
 #[error("make the HTTP client: {}", chain(.0))]
 pub(crate) struct NoClient(#[source] reqwest::Error);
 
+/// There is nothing to send requests with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoUpstream {
+    #[error("the token is not valid in a header: {0}")]
+    Token(#[from] InvalidHeaderValue),
+    #[error(transparent)]
+    Client(#[from] NoClient),
+}
+
 /// The server did not answer.
 #[derive(Debug, thiserror::Error)]
 #[error("unable to access '{url}': {}", chain(.source))]
@@ -76,13 +90,26 @@ pub(super) struct Unreachable {
 
 /// One repository at its server, with the right to use it.
 pub(super) struct Upstream {
-    pub(super) client: reqwest::Client,
+    client: reqwest::Client,
     /// The repository's address.
-    pub(super) url: String,
-    pub(super) authorization: Option<HeaderValue>,
+    url: String,
+    authorization: Option<HeaderValue>,
 }
 
 impl Upstream {
+    /// The repository of `remote` at its address, `url`.
+    ///
+    /// # Errors
+    /// [`NoUpstream`] if the token cannot be sent or there is no client.
+    pub(super) fn of(remote: &Remote, url: &str, clients: &Clients) -> Result<Self, NoUpstream> {
+        let authorization = remote.authorization().map(|text| HeaderValue::from_str(&text));
+        let mut authorization = authorization.transpose()?;
+        if let Some(value) = &mut authorization {
+            value.set_sensitive(true);
+        }
+        Ok(Self { client: clients.client(url)?, url: url.to_owned(), authorization })
+    }
+
     /// Sends a request on, and returns the beginning of its answer.
     ///
     /// # Errors

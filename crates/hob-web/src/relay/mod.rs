@@ -1,0 +1,129 @@
+//! The forge for pods that have no token of it: what their Hob asks below `/forge` is asked with the dispatcher's own token.
+//!
+//! # Flow
+//! `executor.job` names `/forge` of this listener as the API → the dispatcher gives the pod a [`Pass`] instead of a token → the pod's Hob
+//! shows it → the call passes if it is one of the pass's repository → the dispatcher's client makes it, by its throttle and cache, or
+//! git's server answers it, with bodies that stream.
+//!
+//! # Guarantees
+//! - Nothing is answered without a pass that is signed and has not ended, and nothing that it does not open: the lists are those of
+//!   `hob-forge`. The token is in no answer.
+//! - Bodies of the API, requests at once, and the time of each have a bound.
+//!
+//! # Caveats
+//! The connection is not encrypted here: those who see it see the pass.
+
+mod git;
+mod holder;
+mod rest;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    extract::Request,
+    response::{IntoResponse, Response},
+};
+use futures_util::StreamExt;
+use hob_forge::{Connection, Pass};
+use hob_workspace::GitRelay;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::lifetime::Lifetime;
+
+/// Where it is, below the listener's address.
+pub(crate) const PATH: &str = "/forge";
+/// Requests at once; others are told to come again.
+const ROOM: usize = 64;
+/// How long a request may take that is not git's: it waits for a turn, then for the forge.
+const TIME: Duration = Duration::from_secs(120);
+/// How long those wait that come too early.
+const SOON: u64 = 2;
+
+/// What is needed to ask the forge for others.
+pub struct Relay {
+    connection: Arc<Connection>,
+    git: GitRelay,
+    /// The forge's web address, where git's server is.
+    server_url: String,
+    /// What the names of Hob's branches begin with.
+    branch_prefix: String,
+    /// How long a transfer of git may take.
+    transfer_time: Duration,
+    room: Arc<Semaphore>,
+}
+
+impl Relay {
+    /// A relay to the forge of this connection, and to git's server at its web address.
+    pub fn new(connection: Arc<Connection>, git: GitRelay, server_url: String) -> Self {
+        let room = Arc::new(Semaphore::new(ROOM));
+        Self { connection, git, server_url, branch_prefix: "hob/".to_owned(), transfer_time: TIME, room }
+    }
+
+    /// The same for branches with this prefix, and transfers that take at most this long.
+    #[must_use]
+    pub fn pushing(self, branch_prefix: &str, transfer_time: Duration) -> Self {
+        Self { branch_prefix: branch_prefix.to_owned(), transfer_time, ..self }
+    }
+
+    /// Answers a request below [`PATH`].
+    pub(crate) async fn answer(&self, request: Request, lifetime: &Lifetime) -> Response {
+        let pass = match self.pass(request.headers()) {
+            Ok(pass) => pass,
+            Err(refused) => return refused,
+        };
+        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else {
+            return later(StatusCode::TOO_MANY_REQUESTS, SOON, "too many requests at once");
+        };
+        let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
+        match path.strip_prefix(git::PATH) {
+            Some(path) => {
+                lifetime.lasts(self.transfer_time);
+                until_its_end(git::answer(self, &pass, path, request).await, permit)
+            }
+            None => {
+                lifetime.lasts(TIME);
+                rest::answer(self, &pass, &path, request).await
+            }
+        }
+    }
+
+    /// The pass that a request shows.
+    fn pass(&self, headers: &HeaderMap) -> Result<Pass, Response> {
+        let Some(now) = self.connection.known_time() else { return Err(starting()) };
+        let shown = holder::shown(headers).unwrap_or_default();
+        self.connection.pass_key().read(&shown, now).map_err(|error| {
+            tracing::debug!("a request for the forge was refused: {error}");
+            refusal(StatusCode::UNAUTHORIZED, &error.to_string())
+        })
+    }
+}
+
+/// The answer of a dispatcher that has not asked the forge anything yet.
+pub(crate) fn starting() -> Response {
+    later(StatusCode::SERVICE_UNAVAILABLE, SOON, "the dispatcher is starting")
+}
+
+/// A refusal, as the forge words it.
+pub(crate) fn refusal(status: StatusCode, why: &str) -> Response {
+    (status, axum::Json(json!({ "message": why }))).into_response()
+}
+
+/// A refusal for now.
+fn later(status: StatusCode, seconds: u64, why: &str) -> Response {
+    let mut answer = refusal(status, why);
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    answer
+}
+
+/// The answer, whose body keeps its room until it ends.
+fn until_its_end(answer: Response, permit: OwnedSemaphorePermit) -> Response {
+    answer.map(|body| {
+        Body::from_stream(body.into_data_stream().map(move |part| {
+            let _held = &permit;
+            part
+        }))
+    })
+}

@@ -1,0 +1,226 @@
+//! Pods that have a pass instead of a token: what a dispatcher's listener asks the forge for them, and what it does not.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use chrono::TimeDelta;
+use hob_config::child_environment;
+use hob_domain::{IssueNumber, RepoName};
+use hob_forge::{Access, Connection, Pass};
+use hob_web::{Facts, Known, Relay, Server};
+use hob_workspace::GitRelay;
+use http::Method;
+use secrecy::ExposeSecret;
+use serde_json::json;
+
+use crate::harness::{Gate, World, answer, get, run};
+
+/// A listener that forwards, with a connection of its own.
+struct Dispatcher {
+    server: Server,
+    connection: Arc<Connection>,
+}
+
+impl Dispatcher {
+    async fn at(world: &World, address: SocketAddr) -> Self {
+        let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
+        let server = Server::open(address, None, Arc::new(Known::new(facts))).unwrap();
+        let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
+        // As its first poll does.
+        connection.login().await.unwrap();
+        let relay = Relay::new(Arc::clone(&connection), GitRelay::new(&child_environment()), world.forge.server_url());
+        server.forward(Some(relay.pushing("hob/", Duration::from_secs(60))));
+        Self { server, connection }
+    }
+
+    async fn new(world: &World) -> Self {
+        Self::at(world, "127.0.0.1:0".parse().unwrap()).await
+    }
+
+    /// A pass for the issue that lasts as many seconds.
+    fn pass(&self, repo: &str, issue: u64, seconds: i64) -> String {
+        let (repo, ends): (RepoName, _) = (repo.parse().unwrap(), self.connection.now() + TimeDelta::seconds(seconds));
+        let pass = Pass { repo, issue: IssueNumber(issue), job: "hob-site".to_owned(), ends };
+        self.connection.pass_key().sign(&pass).expose_secret().to_owned()
+    }
+}
+
+/// The status of an answer.
+fn status(answer: &str) -> u16 {
+    answer.split(' ').nth(1).unwrap_or_default().parse().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_pod_without_a_token_makes_its_pull_request_by_any_dispatcher() {
+    let world = World::fixing().pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    // The one that made the Job is another one than the one that is asked.
+    let (made_it, asked) = (Dispatcher::new(&world).await, Dispatcher::new(&world).await);
+    let at = asked.server.address();
+    let pod = world.pod("pod", at, &made_it.pass("acme/site", issue, 600)).await;
+    run(&pod).await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let pull = world.pull().await;
+    assert_eq!(pull["user"]["login"], "hob");
+    let comments = world.call("ann", Method::GET, &format!("/issues/{issue}/comments"), json!(null)).await;
+    for text in [&pull["body"], &comments] {
+        assert!(!text.to_string().contains(&at.to_string()), "it links to the dispatcher: {text}");
+    }
+    let pushes = |all: &[github_emulator::LoggedRequest]| {
+        all.iter().filter(|request| request.path.ends_with("/git-receive-pack")).count()
+    };
+    assert!(pushes(&world.forge.requests()) > 1, "branch and ledger are pushed");
+    asked.server.close().await;
+    made_it.server.close().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_dispatcher_that_is_started_anew_while_an_agent_works_takes_the_same_pass() {
+    let world = World::with_agent(&Gate::before("echo done > done.txt")).start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let first = Dispatcher::new(&world).await;
+    let at = first.server.address();
+    let pod = world.pod("pod", at, &first.pass("acme/site", issue, 600)).await;
+    let mut gate = Gate::of(&world);
+    let restart = async {
+        gate.reached().await;
+        first.server.close().await;
+        let second = Dispatcher::at(&world, at).await;
+        gate.open().await;
+        second
+    };
+    let (_, second) = tokio::join!(run(&pod), restart);
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    second.server.close().await;
+    world.finish().await;
+}
+
+/// Attack corpus L163.
+#[tokio::test]
+async fn a_pass_opens_its_repository_for_its_time_and_nothing_else() {
+    let world = World::fixing().start().await;
+    world.another("acme/other", 0).await;
+    let dispatcher = Dispatcher::new(&world).await;
+    let at = dispatcher.server.address();
+    let pass = dispatcher.pass("acme/site", 1, 600);
+    let ended = dispatcher.pass("acme/site", 1, 0);
+    let (other, said) = (dispatcher.pass("acme/other", 1, 600), pass.rsplit_once('.').unwrap().0.to_owned());
+    let forged = format!("{said}.{}", other.rsplit_once('.').unwrap().1);
+    let before = world.forge.requests().len();
+    for (shown, path, expected) in [
+        ("", "/repos/acme/site", 401),
+        ("token-of-hob", "/repos/acme/site", 401),
+        (&ended, "/repos/acme/site", 401),
+        (&forged, "/repos/acme/site", 401),
+        (&other, "/repos/acme/site", 403),
+        (&pass, "/repos/acme/other", 403),
+        (&pass, "/repos/acme/site/../other", 403),
+        (&pass, "/repos/acme/site/%2e%2e/other", 403),
+        (&pass, "/repos/acme/site/contents/..%2f..%2fother", 403),
+        (&pass, "//repos/acme/site", 403),
+        (&pass, "/installation/repositories", 403),
+        (&pass, "/repos/acme/site/actions/secrets", 403),
+        (&pass, "/git/acme/other.git/info/refs?service=git-upload-pack", 403),
+        (&pass, "/git/acme/site.git/../other.git/info/refs?service=git-upload-pack", 403),
+        (&pass, "/git/acme/site.git%2f..%2fother.git/info/refs?service=git-upload-pack", 403),
+        (&pass, "/git/acme/site.git/info/refs", 403),
+        (&pass, "/git/acme/site.git/HEAD", 403),
+        ("", "/git/acme/site.git/info/refs?service=git-upload-pack", 401),
+    ] {
+        let answer = get(at, &format!("/forge{path}"), &format!("Authorization: Bearer {shown}\n")).await;
+        assert_eq!(status(&answer), expected, "{shown} {path}: {answer}");
+        assert!(!answer.contains("token-of-hob") && answer.contains("\"message\":"), "{answer}");
+    }
+    assert_eq!(world.forge.requests().len(), before, "the forge was asked");
+    for (path, expected) in [("/repos/acme/site", 200), ("/git/acme/site.git/info/refs?service=git-upload-pack", 200)] {
+        let answer = get(at, &format!("/forge{path}"), &format!("Authorization: Bearer {pass}\n")).await;
+        assert_eq!(status(&answer), expected, "{path}: {answer}");
+        assert!(!answer.contains("token-of-hob"), "{answer}");
+    }
+    dispatcher.server.close().await;
+    world.finish().await;
+}
+
+/// Attack corpus L163.
+#[tokio::test]
+async fn a_pass_writes_no_other_branch_and_no_other_issues_ledger() {
+    let world = World::fixing().start().await;
+    let dispatcher = Dispatcher::new(&world).await;
+    let at = dispatcher.server.address();
+    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
+    let before = world.forge.requests().len();
+    let (one, two) = ("1".repeat(40), "2".repeat(40));
+    for name in ["refs/heads/main", "refs/heads/hob/2-x", "refs/hob/issues/2", "refs/tags/v1"] {
+        let line = format!("{one} {two} {name}\0 report-status");
+        let body = format!("{:04x}{line}0000PACK", line.len() + 4);
+        let head = format!("POST /forge/git/acme/site.git/git-receive-pack HTTP/1.1\nHost: {at}\n{shown}");
+        let answer = answer(at, &format!("{head}Content-Length: {}\n\n{body}", body.len())).await;
+        assert_eq!(status(&answer), 403, "{name}: {answer}");
+    }
+    for (method, path, body, expected) in [
+        ("PATCH", "/repos/acme/site/git/refs/hob/issues/2", json!({ "sha": one }), 403),
+        ("PATCH", "/repos/acme/site/git/refs/heads/main", json!({ "sha": one }), 403),
+        ("PUT", "/repos/acme/site/pulls/1/merge", json!({}), 403),
+        ("POST", "/app/installations/1/access_tokens", json!({}), 403),
+        ("POST", "/graphql", json!({ "query": "query { viewer { login } }" }), 404),
+        ("POST", "/repos/acme/site/issues/1/comments", json!({ "body": "x".repeat(1 << 20) }), 413),
+    ] {
+        let body = body.to_string();
+        let head = format!("{method} /forge{path} HTTP/1.1\nHost: {at}\n{shown}Content-Length: {}\n\n", body.len());
+        let answer = answer(at, &format!("{head}{body}")).await;
+        assert_eq!(status(&answer), expected, "{method} {path}: {answer}");
+    }
+    assert_eq!(world.forge.requests().len(), before, "the forge was asked");
+    dispatcher.server.close().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_list_has_its_other_pages_here_and_an_answer_that_is_known_is_not_counted_again() {
+    let world = World::fixing().start().await;
+    for n in 1..=3 {
+        world.call("ann", Method::POST, "/labels", json!({ "name": format!("l{n}"), "color": "ffffff" })).await;
+    }
+    let dispatcher = Dispatcher::new(&world).await;
+    let at = dispatcher.server.address();
+    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
+    let path = "/forge/repos/acme/site/labels?per_page=2";
+    let first = get(at, path, &shown).await;
+    let link = format!("<http://{at}/forge/repos/acme/site/labels?per_page=2&page=2>; rel=\"next\"");
+    assert!(first.contains(&link) && first.contains("date: "), "{first}");
+    assert_eq!(status(&get(at, "/forge/repos/acme/site/labels?per_page=2&page=2", &shown).await), 200);
+    let again = get(at, path, &shown).await;
+    let counted = world.forge.requests().pop().unwrap();
+    assert_eq!((status(&again), counted.status, counted.counted), (200, 304, false));
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&again), body(&first));
+    assert!(again.contains(&link), "{again}");
+    let tag = first.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+    assert_eq!(status(&get(at, path, &format!("{shown}If-None-Match: {tag}\n")).await), 304);
+    dispatcher.server.close().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_listener_that_forwards_nothing_says_so_and_one_that_is_starting_says_that() {
+    let world = World::fixing().start().await;
+    let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
+    let server = Server::open("127.0.0.1:0".parse().unwrap(), None, Arc::new(Known::new(facts))).unwrap();
+    let at = server.address();
+    let starting = get(at, "/forge/repos/acme/site", "").await;
+    assert!(status(&starting) == 503 && starting.contains("retry-after: 2"), "{starting}");
+    server.forward(None);
+    assert_eq!(status(&get(at, "/forge/repos/acme/site", "").await), 404);
+    server.close().await;
+    // The end of a pass is by the forge's clock, which is not known before its first answer.
+    let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
+    let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
+    let server = Server::open("127.0.0.1:0".parse().unwrap(), None, Arc::new(Known::new(facts))).unwrap();
+    let relay = Relay::new(Arc::clone(&connection), GitRelay::new(&child_environment()), world.forge.server_url());
+    server.forward(Some(relay));
+    let dispatcher = Dispatcher { server, connection };
+    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
+    assert_eq!(status(&get(dispatcher.server.address(), "/forge/repos/acme/site", &shown).await), 503);
+    dispatcher.server.close().await;
+    world.finish().await;
+}
