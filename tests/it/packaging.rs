@@ -126,7 +126,7 @@ fn has_secrets_as_files_and_sizes(pod: &Yaml) {
         assert!(container["resources"]["limits"][limit].as_str().is_some(), "{limit}");
     }
     assert!(container["image"].as_str().unwrap().contains("@sha256:"));
-    let is_secret = |variable: &&Yaml| variable["name"].as_str() != Some("HOB_LOG");
+    let is_secret = |variable: &&Yaml| !["HOB_LOG", "GITHUB_API_URL"].contains(&variable["name"].as_str().unwrap());
     for variable in container["env"].as_vec().unwrap().iter().filter(is_secret) {
         assert!(variable["name"].as_str().unwrap().ends_with("_FILE"), "{variable:?}");
         assert!(variable["value"].as_str().unwrap().starts_with("/run/secrets/hob/"), "{variable:?}");
@@ -137,15 +137,52 @@ fn has_secrets_as_files_and_sizes(pod: &Yaml) {
     }
 }
 
+/// The keys of the secret that a pod has.
+fn secrets(pod: &Yaml) -> Vec<&str> {
+    let secret = pod["volumes"].as_vec().unwrap().iter().find(|volume| !volume["secret"].is_badvalue()).unwrap();
+    secret["secret"]["items"].as_vec().unwrap().iter().map(|item| item["key"].as_str().unwrap()).collect()
+}
+
+/// The pods that a policy is for, and those that it lets in or out, by one label each, with the port.
+fn way<'a>(policy: &'a Yaml, direction: &str, end: &str) -> [Option<&'a str>; 3] {
+    let rule =
+        policy["spec"][direction].as_vec().unwrap().iter().find(|rule| rule[end][0]["podSelector"].as_hash().is_some());
+    let label = |selector: &'a Yaml| selector["matchLabels"].as_hash().and_then(|all| all.values().next()?.as_str());
+    let port =
+        rule.and_then(|rule| rule["ports"][0]["port"].as_i64()).map(|port| if port == 4620 { "4620" } else { "" });
+    [label(&policy["spec"]["podSelector"]), rule.and_then(|rule| label(&rule[end][0]["podSelector"])), port]
+}
+
+/// Attack corpus L163: no file gives a pod in which an agent runs a token of the forge.
+#[test]
+fn pods_of_jobs_have_no_token_of_the_forge_and_reach_the_dispatcher() {
+    let job = &YamlLoader::load_from_str(&text("packaging/kubernetes/job.yaml")).unwrap()[0];
+    let pod = &job["spec"]["template"]["spec"];
+    assert_eq!(secrets(pod), ["anthropic-api-key"]);
+    let service = object("dispatcher.yaml", "Service", "hob-dispatcher");
+    let port = service["spec"]["ports"][0]["port"].as_i64().unwrap();
+    let variables = pod["containers"][0]["env"].as_vec().unwrap();
+    let api = variables.iter().find(|variable| variable["name"].as_str() == Some("GITHUB_API_URL")).unwrap();
+    assert_eq!(api["value"].as_str().unwrap(), format!("http://hob-dispatcher:{port}/forge"));
+    let deployment = object("dispatcher.yaml", "Deployment", "hob-dispatcher");
+    let (label, selector) = ("app.kubernetes.io/name", &service["spec"]["selector"]);
+    assert_eq!(deployment["spec"]["template"]["metadata"]["labels"][label], selector[label]);
+    let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+    assert_eq!(container["args"][4].as_str().unwrap(), format!("0.0.0.0:{port}"));
+    let (job, dispatcher) = (Some("hob"), Some("hob-dispatcher"));
+    let out = object("network-policy.yaml", "NetworkPolicy", "hob-job");
+    assert_eq!(way(&out, "egress", "to"), [job, dispatcher, Some("4620")]);
+    let into = object("network-policy.yaml", "NetworkPolicy", "hob-dispatcher");
+    assert_eq!(way(&into, "ingress", "from"), [dispatcher, job, Some("4620")]);
+}
+
 #[test]
 fn the_dispatcher_has_no_rights_but_its_role_and_no_key_of_a_model() {
     let deployment = object("dispatcher.yaml", "Deployment", "hob-dispatcher");
     let pod = &deployment["spec"]["template"]["spec"];
     has_no_rights(pod);
     assert_eq!(pod["serviceAccountName"].as_str(), Some("hob-dispatcher"));
-    let secret = pod["volumes"].as_vec().unwrap().iter().find(|volume| !volume["secret"].is_badvalue()).unwrap();
-    let keys: Vec<_> = secret["secret"]["items"].as_vec().unwrap().iter().map(|item| item["key"].as_str()).collect();
-    assert_eq!(keys, [Some("github-token")]);
+    assert_eq!(secrets(pod), ["github-token", "listen-token"]);
     let account = &object("rbac.yaml", "RoleBinding", "hob-dispatcher")["subjects"][0];
     assert_eq!((account["kind"].as_str(), account["name"].as_str()), (Some("ServiceAccount"), Some("hob-dispatcher")));
 }
