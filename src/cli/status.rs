@@ -9,7 +9,6 @@ use hob_words::age;
 use hob_worker::{
     Explained, Preflight, WorkError, Worker,
     explain::{self, Overview},
-    repository_record,
 };
 use serde_json::{Value, json};
 
@@ -123,7 +122,7 @@ pub(super) async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, Wor
     if args.forget_memory {
         hob_worker::forget(worker).await?;
     }
-    let Overview { trigger, mut queue, mut unfinished } = explain::overview(worker).await?;
+    let Overview { trigger, mut queue, mut unfinished, repository } = explain::overview(worker).await?;
     let now = worker.forge().now();
     let is_asked_for = |state: &str, since: Option<Timestamp>| {
         (args.state.is_empty() || args.state.iter().any(|asked| asked == state))
@@ -133,10 +132,7 @@ pub(super) async fn look(worker: &Worker, args: &StatusArgs) -> Result<Seen, Wor
     };
     queue.retain(|issue| is_asked_for(&state(issue), issue.since));
     unfinished.retain(|(_, record)| is_asked_for(&record.state.to_string(), Some(record.renewed_at)));
-    let repository = match args.shows {
-        Shows::Everything => repository_record(worker).await?,
-        Shows::Queue => None,
-    };
+    let repository = repository.filter(|_| args.shows == Shows::Everything);
     Ok(Seen { now, trigger, queue, unfinished, repository })
 }
 

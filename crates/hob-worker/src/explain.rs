@@ -3,7 +3,7 @@
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
     Action, ApprovalGrant, Blocked, Decision, Ending, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery,
-    State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
+    RepositoryRecord, State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
 };
 use hob_forge::Issue;
 use hob_words::{chosen_by_outcomes, how_to_answer, likely_cost};
@@ -92,6 +92,8 @@ pub struct Overview {
     pub queue: Vec<Explained>,
     /// Those whose ledger is not finished: title and record.
     pub unfinished: Vec<(String, Record)>,
+    /// The repository's own record.
+    pub repository: Option<RepositoryRecord>,
 }
 
 /// The issues, and the records of those that are not finished.
@@ -108,8 +110,9 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
     }));
     let of = |issue: IssueView| issue.record.map(|record| (issue.title, record));
     let records = found.snapshot.issues.into_iter().filter_map(of);
-    let trigger = worker.settings.labels.trigger.clone();
-    Ok(Overview { trigger, queue, unfinished: records.filter(|(_, record)| record.state != State::Done).collect() })
+    let unfinished = records.filter(|(_, record)| record.state != State::Done).collect();
+    let (trigger, repository) = (worker.settings.labels.trigger.clone(), found.snapshot.repository);
+    Ok(Overview { trigger, queue, unfinished, repository })
 }
 
 /// These issues alone, in this order, which is the one in which they would be taken. `None` means an issue that is

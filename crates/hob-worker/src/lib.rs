@@ -95,9 +95,7 @@ pub use ledgers::{Ledgers, ledgers};
 pub use memory::Preflight;
 pub use metrics::{MetricsFormat, metrics, metrics_for_file, sum_metrics};
 pub use profiles::{base_catalog, catalog};
-pub use reconcile::{
-    Approved, Requested, approve, forget, kill_switch, pause, repository_record, resume, terminate, unblock,
-};
+pub use reconcile::{Approved, Requested, approve, forget, kill_switch, pause, resume, terminate, unblock};
 pub use remote_executor::{RemoteEnd, RemoteExecutor, RemoteTask, Tell};
 pub use rights::{RunsIn, prove_rights, starts_workflows};
 pub use routes::{Routed, Routes, routes};

@@ -9,7 +9,7 @@ use github_emulator::{Fault, What, When};
 use hob_domain::{Claimant, IssueNumber, RepoName};
 use hob_forge::{Connection, Forge};
 use hob_web::{Facts, Known, Server};
-use hob_worker::{Repositories, RunLimits, explain, repository_record};
+use hob_worker::{Repositories, RunLimits, explain};
 use http::{Method, Request};
 use serde_json::json;
 use tokio::time::Instant;
@@ -155,7 +155,7 @@ impl Operator<'_> {
     async fn lists(&self, repo: &str) -> String {
         let worker = self.world.onlooker(&self.connection, repo.parse().unwrap()).await;
         let listed = explain::all(&worker).await;
-        let record = repository_record(&worker).await.ok().flatten();
+        let record = worker.forge().repository_ledger().latest().await.ok().flatten();
         let bill = record.map(|record| record.day_bill(worker.forge().now()).to_string());
         match listed {
             Ok(issues) => format!("{issues:?} {bill:?}"),

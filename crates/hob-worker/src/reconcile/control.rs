@@ -77,7 +77,7 @@ async fn resume_now(worker: &Worker, number: IssueNumber) -> Result<(), Operator
 pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), WorkError> {
     let (by, base) = (worker.operator().await?, worker.forge.repository().base_branch().await?);
     // The known record may be old; the switch must follow the current one.
-    worker.forge.repository_ledger().entry(worker.forge.ledger().tips().await?.repository.as_ref()).await?;
+    worker.forge.repository_ledger().latest().await?;
     let changed = worker.forge.repository_ledger().change(&base.tree, |before, nonce, now| {
         let paused = pause.map(|reason| Pause { by: by.clone(), since: now, reason: reason.to_owned() });
         let sentence = if paused.is_some() { format!("{by} paused all work") } else { format!("{by} resumed work") };
@@ -93,7 +93,8 @@ pub async fn kill_switch(worker: &Worker, pause: Option<&str>) -> Result<(), Wor
 /// # Errors
 /// [`WorkError`] of a call.
 pub async fn forget(worker: &Worker) -> Result<(), WorkError> {
-    if repository_record(worker).await?.is_none_or(|record| record.memory.is_empty() && record.corrections.is_empty()) {
+    let known = worker.forge.repository_ledger().latest().await?;
+    if known.is_none_or(|record| record.memory.is_empty() && record.corrections.is_empty()) {
         return Ok(());
     }
     let (by, base) = (worker.operator().await?, worker.forge.repository().base_branch().await?);
@@ -105,15 +106,6 @@ pub async fn forget(worker: &Worker) -> Result<(), WorkError> {
     // It takes no room, so a record is never full for it.
     drop(changed.await?);
     Ok(())
-}
-
-/// The repository's own current ledger: the kill switch, the day, the hour. `None` if nothing was claimed yet.
-///
-/// # Errors
-/// [`WorkError`] of a read.
-pub async fn repository_record(worker: &Worker) -> Result<Option<RepositoryRecord>, WorkError> {
-    let tip = worker.forge.ledger().tips().await?.repository;
-    Ok(worker.forge.repository_ledger().entry(tip.as_ref()).await?.map(|entry| entry.record))
 }
 
 /// Carries the request out if the issue has no holder, otherwise passes it to the holder in the ledger.

@@ -20,7 +20,7 @@ mod sign_off;
 mod ticked;
 mod unblock;
 
-pub use control::{Requested, forget, kill_switch, pause, repository_record, resume, terminate};
+pub use control::{Requested, forget, kill_switch, pause, resume, terminate};
 pub(super) use journaled_spend::write_journal;
 pub(super) use outcome::Reconciled;
 pub(super) use reconcile::{look_for_answer, look_for_commands, reconcile};
