@@ -147,6 +147,7 @@ pub use memory::{
 };
 pub use money::{
     budget::{Allowance, Budget, BudgetAdvice, Budgets, Exhausted},
+    day_share::DayShare,
     spend::{Spend, dollars},
     usd::{UnreadableAmount, usd_micros},
 };
@@ -185,8 +186,8 @@ pub use repository::{
     flakes::{BaseRates, FLAKES_BYTES, FLAKES_MAX, Flake, FlakeName, Flakes},
     poll::{error_pause, poll_pause, until_due},
     record::{
-        AttemptCost, DayBill, DayShare, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation,
-        close_reservation, day_left, headroom, hour_room, reserve, spend_by_day,
+        AttemptCost, DayBill, Full, Headroom, RepositoryRecord, RepositoryRules, Reservation, close_reservation,
+        day_left, headroom, hour_room, reserve, spend_by_day,
     },
     shared_settings::{SettingsInUse, SharedSettings},
 };

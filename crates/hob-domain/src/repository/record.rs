@@ -25,11 +25,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowance, Bills, Budget, Corrections, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes, Generation,
-    IssueNumber, Memory, Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp, UnreadableRecord,
-    UnwritableRecord, WorkerId,
+    Allowance, Bills, Budget, Corrections, DayShare, DaySpend, Drawn, Durations, Exhausted, FailedLoads, Flakes,
+    Generation, IssueNumber, Memory, Nonce, Outages, Pause, SettingsInUse, SharedSettings, Spend, Timestamp,
+    UnreadableRecord, UnwritableRecord, WorkerId,
     issue::record_message::{Fields, from_message, to_message},
-    money::day_share::ShareWire,
 };
 
 /// The version of the record that this Hob writes, and the newest that it reads. It rises by the same rule as the version of
@@ -40,43 +39,6 @@ const REPOSITORY_VERSION: u32 = 1;
 const DAYS_KEPT: usize = 13;
 /// How long a claim counts for the hourly limit.
 const HOUR: Duration = Duration::from_secs(3_600);
-
-/// An issue's share of the day.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "ShareWire", into = "ShareWire")]
-pub struct DayShare {
-    /// The issue.
-    pub issue: IssueNumber,
-    /// Its whole bill before the day.
-    pub before: Spend,
-    /// Its whole bill now.
-    pub now: Spend,
-    /// Attempts begun in the day.
-    pub attempts: u32,
-    /// The most that the running attempt may use.
-    pub reserved: Spend,
-    /// When the reservation ends by itself, so that a dead worker does not keep it.
-    pub until: Timestamp,
-    /// The generation of the lease under which it was written last.
-    pub generation: Generation,
-}
-
-impl From<DayShare> for ShareWire {
-    fn from(share: DayShare) -> Self {
-        let DayShare { issue, before, now, attempts, reserved, until, generation } = share;
-        let until = (reserved != Spend::default()).then_some(until);
-        let generation = Some(generation);
-        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until, generation }
-    }
-}
-
-impl From<ShareWire> for DayShare {
-    fn from(wire: ShareWire) -> Self {
-        let ShareWire { issue, before, now, attempts, reserved, until, generation } = wire;
-        let (until, generation) = (until.unwrap_or(Timestamp::UNIX_EPOCH), generation.unwrap_or(Generation(0)));
-        Self { issue, before: before.into(), now: now.into(), attempts, reserved: reserved.into(), until, generation }
-    }
-}
 
 /// One claim within the hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -683,42 +645,5 @@ mod tests {
         let after = |seconds| RepositoryRecord::next(Some(&record), Nonce::from("m"), at(NOON + seconds)).failed_loads;
         assert_eq!(after(299), record.failed_loads);
         assert!(!after(299).is_empty() && after(301).is_empty());
-    }
-
-    fn share(reserved: u64) -> DayShare {
-        let spend = |usd_micros, seconds| Spend {
-            usd_micros,
-            input_tokens: 123_456,
-            output_tokens: 7_890,
-            wall_seconds: seconds,
-        };
-        let reserved = Spend { usd_micros: reserved, ..Spend::default() };
-        let until = Timestamp::from_timestamp(1_800_000_000, 0).unwrap();
-        let until = if reserved == Spend::default() { Timestamp::UNIX_EPOCH } else { until };
-        let (issue, before, generation) = (IssueNumber(1_234), Spend::default(), Generation(3));
-        DayShare { issue, before, now: spend(1_234_567, 600), attempts: 1, reserved, until, generation }
-    }
-
-    #[test]
-    fn a_share_at_rest_is_short_and_comes_back_as_it_was() {
-        let written = serde_json::to_string(&share(0)).unwrap();
-        assert_eq!(written, r#"{"issue":1234,"now":[1234567,123456,7890,600],"attempts":1,"generation":3}"#);
-        for share in [share(0), share(5_000_000), DayShare { before: share(0).now, ..share(0) }] {
-            let written = serde_json::to_string(&share).unwrap();
-            assert_eq!(serde_json::from_str::<DayShare>(&written).unwrap(), share, "{written}");
-        }
-    }
-
-    #[test]
-    fn a_share_that_was_written_at_length_is_read() {
-        let spend = r#"{"usd_micros":5,"input_tokens":6,"output_tokens":7,"wall_seconds":8}"#;
-        let none = r#"{"usd_micros":0,"input_tokens":0,"output_tokens":0,"wall_seconds":0}"#;
-        let written = format!(
-            r#"{{"issue":3,"before":{none},"now":{spend},"attempts":2,"reserved":{spend},"until":"2026-01-01T00:00:00Z"}}"#
-        );
-        let share: DayShare = serde_json::from_str(&written).unwrap();
-        assert_eq!((share.now.wall_seconds, share.reserved.input_tokens, share.attempts), (8, 6, 2));
-        assert_eq!((share.before, share.until.timestamp()), (Spend::default(), 1_767_225_600));
-        assert_eq!(share.generation, Generation(0), "which every lease follows");
     }
 }
