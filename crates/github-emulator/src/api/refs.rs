@@ -61,10 +61,7 @@ fn create(call: &Call) -> Answer {
     let name = fields.required("ref")?;
     let target = target(&git, &fields)?;
     ref_moods::sees_commit(call, &name, target, &ref_moods::unknown_to_new())?;
-    if !name.starts_with("refs/") || name.split('/').count() < 3 {
-        let message = "Reference name must start with 'refs/' and have at least two slashes";
-        return Err(Refusal::unprocessable(message));
-    }
+    refuses_name(&name)?;
     guard_move(call, &git, &name, None, Tip::Is(target))?;
     suits(&git, &name, target)?;
     if find(&git, &name)?.is_some() {
@@ -108,6 +105,18 @@ fn remove(call: &Call) -> Answer {
     git.find_reference(&name)?.delete()?;
     follow(call, &git, RefMove { reference: name, old: Some(old), new: None })?;
     Ok(Reply::empty())
+}
+
+/// Refuses what is not a ref's whole name.
+pub(super) fn refuses_name(name: &str) -> Result<(), Refusal> {
+    if !name.starts_with("refs/") || name.split('/').count() < 3 {
+        let message = "Reference name must start with 'refs/' and have at least two slashes";
+        return Err(Refusal::unprocessable(message));
+    }
+    if !git2::Reference::is_valid_name(name) {
+        return Err(Refusal::unprocessable("Reference name is not well formed"));
+    }
+    Ok(())
 }
 
 /// The target of a ref; `None` if there is no such ref, or the name is not valid for a ref.
@@ -169,14 +178,14 @@ fn target(git: &Repository, fields: &Fields) -> Result<Oid, Refusal> {
 }
 
 /// A branch points to a commit and nothing else.
-fn suits(git: &Repository, name: &str, target: Oid) -> Result<(), Refusal> {
+pub(super) fn suits(git: &Repository, name: &str, target: Oid) -> Result<(), Refusal> {
     if name.starts_with("refs/heads/") && kind(git, target) != Some(ObjectType::Commit) {
         return Err(Refusal::unprocessable("Reference cannot be updated: Object is not a commit"));
     }
     Ok(())
 }
 
-fn kind(git: &Repository, target: Oid) -> Option<ObjectType> {
+pub(super) fn kind(git: &Repository, target: Oid) -> Option<ObjectType> {
     git.find_object(target, None).ok().and_then(|object| object.kind())
 }
 

@@ -14,7 +14,7 @@ pub(in super::super) fn reference(view: View<'_>, name: &str, target: Oid, kind:
     let kind = kind.map_or("commit", |kind| kind.str());
     json!({
         "ref": name,
-        "node_id": node_id("Ref", name),
+        "node_id": node_id("Ref", format!("{}:{name}", view.repo.id)),
         "url": view.api(&format!("/git/{name}")),
         "object": {"sha": target.to_string(), "type": kind, "url": view.api(&format!("/git/{kind}s/{target}"))},
     })

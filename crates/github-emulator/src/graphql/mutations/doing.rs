@@ -109,10 +109,29 @@ impl Doing<'_> {
     /// # Errors
     /// `NOT_FOUND` if the caller sees no object of these kinds.
     pub(super) fn target(&self, field: &str, kinds: &[&'static str]) -> Result<Target, Problem> {
-        let id = self.input.needed(field);
+        self.object(self.input.needed(field), kinds)
+    }
+
+    /// The object of this id, which must be of one of these kinds.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if the caller sees no object of these kinds.
+    pub(super) fn object(&self, id: &str, kinds: &[&'static str]) -> Result<Target, Problem> {
         let found = parts(id).and_then(|(kind, number)| locate(self.call, &self.call.state(), &kind, number));
         let found = found.filter(|target| kinds.contains(&target.kind));
         found.ok_or_else(|| Problem::no_node(id))
+    }
+
+    /// The repository of a ref by its global id, and the ref's whole name.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` if the caller sees no such repository.
+    pub(super) fn reference(&self, id: &str) -> Result<(Target, String), Problem> {
+        let plain = BASE64_STANDARD.decode(id).ok().and_then(|plain| String::from_utf8(plain).ok());
+        let named = plain.as_deref().and_then(|plain| plain.strip_prefix("Ref:")?.split_once(':'));
+        let (repo, name) = named.ok_or_else(|| Problem::no_node(id))?;
+        let repo = self.object(&node_id("Repository", repo), &["Repository"]).map_err(|_| Problem::no_node(id))?;
+        Ok((repo, name.to_owned()))
     }
 
     /// The logins of the accounts whose ids are in this field; `None` if the field is absent.

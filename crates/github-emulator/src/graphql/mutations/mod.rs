@@ -9,6 +9,7 @@ mod labels;
 mod linked;
 mod pulls;
 mod reactions;
+mod refs;
 mod reviews;
 mod table;
 

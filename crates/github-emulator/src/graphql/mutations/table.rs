@@ -8,13 +8,13 @@ use super::{
     },
     auto_merge, comments,
     doing::{Doing, Mutation, Payload},
-    issues, labels, linked, pulls, reactions, reviews,
+    issues, labels, linked, pulls, reactions, refs, reviews,
 };
 
 /// A topic: its descriptions, and its mutations by name.
 type Topic = (&'static str, &'static [(&'static str, Mutation)]);
 
-const TOPICS: [Topic; 8] = [
+const TOPICS: [Topic; 9] = [
     (auto_merge::DESCRIPTION, auto_merge::MUTATIONS),
     (comments::DESCRIPTION, comments::MUTATIONS),
     (issues::DESCRIPTION, issues::MUTATIONS),
@@ -22,6 +22,7 @@ const TOPICS: [Topic; 8] = [
     (linked::DESCRIPTION, linked::MUTATIONS),
     (pulls::DESCRIPTION, pulls::MUTATIONS),
     (reactions::DESCRIPTION, reactions::MUTATIONS),
+    (refs::DESCRIPTION, refs::MUTATIONS),
     (reviews::DESCRIPTION, reviews::MUTATIONS),
 ];
 

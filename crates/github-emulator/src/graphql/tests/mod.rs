@@ -7,5 +7,6 @@ mod linked;
 mod mutations;
 mod pages;
 mod queries;
+mod refs;
 mod refusals;
 mod whole;

@@ -40,7 +40,7 @@ type Commit implements GitObject & Node & UniformResourceLocatable {
     url: URI!
 }
 type GitActor { avatarUrl(size: Int): URI! date: GitTimestamp email: String name: String user: User }
-type Ref { branchProtectionRule: BranchProtectionRule name: String! prefix: String! repository: Repository! target: GitObject }
+type Ref implements Node { branchProtectionRule: BranchProtectionRule id: ID! name: String! prefix: String! repository: Repository! target: GitObject }
 type BranchProtectionRule { requiresStrictStatusChecks: Boolean! }
 ";
 
@@ -137,6 +137,7 @@ pub(super) fn reference<'s>(at: &At<'s>, repo: &'s Repository, name: &str) -> Ou
         [
             // Protection is set on the forge's handle and has no rules of its own.
             ("branchProtectionRule", Out::Null),
+            ("id", Out::leaf(node_id("Ref", format!("{}:{name}", repo.id)))),
             ("name", Out::leaf(short)),
             ("prefix", Out::leaf(prefix)),
             ("repository", Out::Node(node_id("Repository", repo.id))),

@@ -10,6 +10,7 @@ use super::{
     account,
     check::{run_of, status_of},
     comment::CommentNode,
+    commit::reference,
     issue::IssueNode,
     label, linked,
     pull::PullNode,
@@ -27,6 +28,11 @@ pub(in super::super) fn find<'s>(at: &At<'s>, id: &str) -> Option<Out<'s>> {
     let (kind, own) = plain.split_once(':')?;
     if kind == "Commit" {
         return commit_anywhere(at, own);
+    }
+    if kind == "Ref" {
+        let (repo, name) = own.split_once(':')?;
+        let repo = at.repositories().find(|known| known.id.to_string() == repo)?;
+        return Some(reference(at, repo, name)).filter(|found| !matches!(found, Out::Null));
     }
     let id: u64 = own.parse().ok()?;
     if let "Bot" | "User" = kind {
