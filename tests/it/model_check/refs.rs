@@ -204,7 +204,7 @@ impl Shell {
         }
     }
 
-    /// Moves the repository's ledger alone. Whoever loses its race tries again, so it is one step.
+    /// Moves the repository's ledger alone. A worker that loses its race tries again, so it is one step.
     pub(super) fn move_share(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
         let is_reservation = lease.doing == Doing::Reserve;
         if is_reservation && !Self::may_write(&lease.mine, world.clocks[w]) {

@@ -47,7 +47,7 @@ pub(super) enum Variant {
     Unfenced,
     /// A claim is shown before the ledger has it.
     ShownFirst,
-    /// Whoever had the lease once settles the share of the day.
+    /// A worker settles the share of the day even if a later generation has reserved it.
     StaleShare,
     /// No part of the hour's writes is kept for leases.
     NoReserve,

@@ -33,7 +33,7 @@ pub(in super::super) struct RefUpdate {
     pub(in super::super) force: Force,
 }
 
-/// Whether a ref may move to a commit that is no descendant of its own.
+/// Whether a ref may move to a commit that does not descend from its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Force {
     Yes,
