@@ -15,7 +15,7 @@ use crate::{
     corrections::propose_correction,
     finished_ledgers::list_finished,
     metrics::METRICS,
-    observe::discover,
+    observe::{Discovered, discover},
     preflight::preflight,
     reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, unanswered, write_journal},
     repository_file::{default_branch, default_tip, in_repository},
@@ -135,14 +135,8 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if let Some(watcher) = &worker.watcher {
         watcher.found(&here, &board);
     }
-    let Sorted { mut reconcile, mut work, mut looks, mut quiet, due } = sorted(worker, &planned);
-    let asked = looks.iter().filter(|look| matches!(look, Look::ForAnswer(_))).map(|look| look.issue()).collect();
-    let silent = worker.cancel.run_until_cancelled(unanswered(worker, &found, asked)).await.unwrap_or_default();
-    looks.retain(|look| match look {
-        Look::ForAnswer(issue) => !silent.contains(issue),
-        Look::ForCommands(_) => true,
-    });
-    quiet.extend(silent);
+    let sorted = but_unanswered(worker, &found, sorted(worker, &planned)).await;
+    let Sorted { mut reconcile, mut work, mut looks, quiet, due } = sorted;
     let is_unlabeled = |number: &IssueNumber| {
         let ends = Decision::Act(Action::Finish(Ending::Unlabeled));
         planned.iter().any(|planned| planned.issue.number == *number && planned.decision == ends)
@@ -163,6 +157,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     });
     let due = match scope {
         Scope::All => {
+            worker.cancel.run_until_cancelled(list_finished(worker, &found.tips)).await;
             let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &board)).await;
             // A box that was ticked just now may have freed any of them.
             if kept.flatten() == Some(Duration::ZERO) {
@@ -175,9 +170,6 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
             due
         }
     };
-    if matches!(scope, Scope::All) {
-        worker.cancel.run_until_cancelled(list_finished(worker, &found.tips)).await;
-    }
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
         let waits_for_people = |planned: &Planned<'_>| {
             planned.issue.record.as_ref().is_some_and(|record| matches!(record.state, State::Blocked | State::Done))
@@ -270,6 +262,19 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             }
         }
     }
+    sorted
+}
+
+/// The same without looks at blocked issues on which nobody said anything.
+async fn but_unanswered(worker: &Worker, found: &Discovered, mut sorted: Sorted) -> Sorted {
+    let asked = |look: &Look| match look {
+        Look::ForAnswer(issue) => Some(*issue),
+        Look::ForCommands(_) => None,
+    };
+    let issues = sorted.looks.iter().filter_map(asked).collect();
+    let silent = worker.cancel.run_until_cancelled(unanswered(worker, found, issues)).await.unwrap_or_default();
+    sorted.looks.retain(|look| asked(look).is_none_or(|issue| !silent.contains(&issue)));
+    sorted.quiet.extend(silent);
     sorted
 }
 
