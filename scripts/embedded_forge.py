@@ -77,7 +77,8 @@ class Forge:
 
     def close(self):
         self.child.send_signal(signal.SIGINT)
-        self.child.wait(60)
+        # It removes its repositories, of which there may be a thousand.
+        self.child.wait(300)
 
 
 def free_ports(number):

@@ -231,7 +231,7 @@ def main():
     options.hob = os.path.abspath(options.hob)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        slow = [{"path": "/**", "login": "hob", "what": {"delay": options.delay}}] if options.delay else []
+        slow = [{"path": "/**", "login": "hob[bot]", "what": {"delay": options.delay}}] if options.delay else []
         (folder / "faults.json").write_text(json.dumps(slow))
         flags = ("--rate-limit", "100000000", "--faults", str(folder / "faults.json"))
         forge = Forge(options.hob, folder, *flags)
