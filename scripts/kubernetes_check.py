@@ -384,6 +384,10 @@ def check(hob, forge, cluster, folder):
             command = [*common, "--state-dir", str(folder / name), "run", "--listen", str(ports[name])]
             dispatchers.append(subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log))
 
+    def in_review():
+        issues = forge.call("GET", f"{path}/issues?state=open&per_page=100&labels=in-review")
+        return [issue for issue in issues if "pull_request" not in issue]
+
     def logs():
         return "".join((folder / f"{name}.log").read_text() for name in ["two", "three"])
 
@@ -412,6 +416,8 @@ def check(hob, forge, cluster, folder):
         cluster.begin(cluster.of_issue(PREEMPTED))
         until("the agents to stop are at work", lambda: (folder / "waited").exists() and (folder / "preempted").exists())
         wrong += opened(forge, service, cluster)
+        # A transfer that breaks off would postpone its issue for minutes.
+        until("the others are in review", lambda: len(in_review()) == ISSUES - 2)
         dispatchers[1].kill()
         dispatchers[1].wait(60)
         start("two")
@@ -422,8 +428,12 @@ def check(hob, forge, cluster, folder):
         # Longer than a lease: nobody else may take it up while its Job waits.
         time.sleep(20)
         cluster.begin(preempted)
-        issues = f"{path}/issues?state=open&per_page=100&labels=in-review"
-        until("each issue is in review", lambda: len([i for i in forge.call("GET", issues) if "pull_request" not in i]) == ISSUES)
+        pod = cluster.jobs[evicted]["spec"]["template"]["spec"]["containers"][0]
+        given = {one["name"]: one["value"] for one in pod["env"]}
+        found = status(f"{given['GITHUB_API_URL']}/repos/ann/site", f"Bearer {given['GITHUB_TOKEN']}")
+        if found != 401:
+            wrong.append(f"the pass of the Job that failed is answered with {found}, and should be with 401")
+        until("each issue is in review", lambda: len(in_review()) == ISSUES)
     finally:
         seconds = time.monotonic() - begun
         for dispatcher in dispatchers:

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hob_config::Settings;
 use hob_forge::Connection;
+use hob_web::AskAtWork;
 use hob_worker::RemoteExecutor;
 
 use crate::cli::exit::{Exit, fatal};
@@ -42,6 +43,21 @@ fn passes(Asks { connection, server_url }: Asks<'_>) -> hob_kubernetes::Passes {
         key.sign(&hob_forge::Pass { repo, issue: task.issue, job, ends })
     };
     hob_kubernetes::Passes { server_url: server_url.to_owned(), sign: Arc::new(sign) }
+}
+
+/// What asks whether the Job of a pass is at work.
+#[cfg(feature = "kubernetes")]
+pub(super) fn at_work(path: &str) -> Option<Arc<AskAtWork>> {
+    let executor = hob_kubernetes::JobExecutor::open(std::path::Path::new(path), None).map(Arc::new).ok()?;
+    Some(Arc::new(move |pass: hob_forge::Pass| {
+        let executor = Arc::clone(&executor);
+        Box::pin(async move { executor.is_at_work(&pass.repo, pass.issue, &pass.job).await })
+    }))
+}
+
+#[cfg(not(feature = "kubernetes"))]
+pub(super) fn at_work(_path: &str) -> Option<Arc<AskAtWork>> {
+    None
 }
 
 #[cfg(not(feature = "kubernetes"))]

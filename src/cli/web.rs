@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use secrecy::SecretString;
 
 use crate::cli::{
+    executor::at_work,
     exit::{Exit, fatal},
     setup::Setup,
     stream::Stream,
@@ -24,11 +25,13 @@ pub(super) struct Web {
 
 /// What asks the forge for the pods of Jobs, once there is a connection. `None` if no Job is made.
 pub(super) fn relay(setup: &Setup) -> impl FnOnce(Arc<Connection>) -> Option<Relay> + use<> {
-    let (makes_jobs, workspace) = (!setup.settings.executor.job.is_empty(), setup.settings.workspace.clone());
+    let (job, workspace) = (setup.settings.executor.job.clone(), setup.settings.workspace.clone());
     let server_url = setup.standard.server_url.clone();
     move |connection| {
-        let relay = makes_jobs.then(|| Relay::new(connection, GitRelay::new(&child_environment()), server_url))?;
-        Some(relay.pushing(&workspace.branch_prefix, workspace.transfer_time))
+        // A template that cannot be read ends the run when its worker is made.
+        let at_work = at_work(&job).filter(|_| !job.is_empty())?;
+        let relay = Relay::new(connection, GitRelay::new(&child_environment()), server_url);
+        Some(relay.pushing(&workspace.branch_prefix, workspace.transfer_time).of_jobs(at_work))
     }
 }
 

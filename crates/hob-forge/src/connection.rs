@@ -211,9 +211,15 @@ impl Connection {
         self.authentication.pass_key()
     }
 
-    /// The forge's current time. `None` before its first answer.
-    pub fn known_time(&self) -> Option<Timestamp> {
-        self.transport.knows_the_time().then(|| self.now())
+    /// The forge's current time, for which it is asked if it has not answered anything yet.
+    ///
+    /// # Errors
+    /// [`ForgeError`] of that call, which costs no quota.
+    pub async fn time(&self) -> Result<Timestamp, ForgeError> {
+        if !self.transport.knows_the_time() {
+            self.send(Call::get("/rate_limit", Purpose::without_permission("ask for the time"))).await?;
+        }
+        Ok(self.now())
     }
 
     /// The rest of each quota that an answer has named.

@@ -47,6 +47,18 @@ impl JobExecutor {
         Self { template, passes, cluster: OnceCell::new_with(Some(cluster)) }
     }
 
+    /// Whether the issue's Job of this name is still to work or at work. `None` if the cluster does not say.
+    pub async fn is_at_work(&self, repo: &RepoName, issue: IssueNumber, job: &str) -> Option<bool> {
+        let listed = async { self.cluster().await?.jobs_of(&selector(repo, issue)).await };
+        match listed.await {
+            Ok(jobs) => Some(jobs.items.iter().any(|one| one.name_any() == job && !is_finished(one))),
+            Err(error) => {
+                tracing::warn!("the Kubernetes API does not say whether the Job `{job}` is at work: {error}");
+                None
+            }
+        }
+    }
+
     /// Whether pods are to ask a dispatcher, and this one answers none.
     fn lacks_passes(&self) -> bool {
         self.template.is_forwarded && self.passes.is_none()

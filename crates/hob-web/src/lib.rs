@@ -22,6 +22,6 @@ mod webhooks;
 pub use self::{
     api::{GroupedOutcomes, group_name, grouped},
     known::{Facts, Known},
-    relay::Relay,
+    relay::{AskAtWork, Relay},
     server::{CannotListen, Server},
 };

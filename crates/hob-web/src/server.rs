@@ -1,11 +1,6 @@
 //! The server: its connections and their bounds, and which part answers a request.
 
-use std::{
-    cell::LazyCell,
-    net::SocketAddr,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{cell::LazyCell, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -25,9 +20,9 @@ use hyper_util::{
 use secrecy::SecretString;
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
-    time::sleep,
+    time::{sleep, timeout},
 };
 use tower::ServiceExt;
 
@@ -38,7 +33,7 @@ use crate::{
     lifetime::Lifetime,
     page,
     relay::{self, Relay},
-    shared::Shared,
+    shared::{Forwards, Shared},
     webhooks::Webhooks,
 };
 
@@ -65,7 +60,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 pub struct Server {
     address: SocketAddr,
     news: Option<NewsReceiver>,
-    relay: Arc<OnceLock<Option<Relay>>>,
+    forwards: watch::Sender<Forwards>,
     server: JoinHandle<()>,
 }
 
@@ -96,25 +91,27 @@ impl Server {
     /// # Errors
     /// [`CannotListen`] if the address is taken, or needs a token.
     pub fn open(address: SocketAddr, token: Option<SecretString>, known: Arc<Known>) -> Result<Self, CannotListen> {
-        let (shared, news) = shared(address, token, known)?;
+        let forwards = watch::Sender::new(Forwards::default());
+        let (shared, news) = shared(address, token, known, forwards.subscribe())?;
         let cannot = |source: std::io::Error| CannotListen::Address { address, source };
         let listener = std::net::TcpListener::bind(address).map_err(cannot)?;
         listener.set_nonblocking(true).map_err(cannot)?;
         let listener = TcpListener::from_std(listener).map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let relay = Arc::clone(&shared.relay);
-        Ok(Self { address, news: Some(news), relay, server: tokio::spawn(serve(listener, shared)) })
+        Ok(Self { address, news: Some(news), forwards, server: tokio::spawn(serve(listener, shared)) })
     }
 
     /// What it answers to this machine where no token is set, without a server: in one process, a socket is not needed.
     pub fn routes(known: Arc<Known>) -> Router {
         let access = Arc::new(Access::ThisMachine);
-        routes(Shared { known, access, webhooks: None, news: news_channel().0, relay: Arc::default() })
+        let forwards = watch::Sender::new(Forwards::No).subscribe();
+        routes(Shared { known, access, webhooks: None, news: news_channel().0, forwards })
     }
 
-    /// Says once whether the forge is asked for the pods of Jobs. Before that they are told to come again.
+    /// Says whether the forge is asked for the pods of Jobs. Until then they wait.
     pub fn forward(&self, relay: Option<Relay>) {
-        self.relay.get_or_init(|| relay);
+        let forwards = relay.map_or(Forwards::No, |relay| Forwards::Yes(Arc::new(relay)));
+        self.forwards.send_replace(forwards);
     }
 
     /// Where it listens: the port may have been the system's choice.
@@ -138,6 +135,7 @@ fn shared(
     address: SocketAddr,
     token: Option<SecretString>,
     known: Arc<Known>,
+    forwards: watch::Receiver<Forwards>,
 ) -> Result<(Shared, NewsReceiver), CannotListen> {
     let (news, receiver) = news_channel();
     let (access, webhooks) = match token {
@@ -148,7 +146,7 @@ fn shared(
         None if address.ip().to_canonical().is_loopback() => (Access::ThisMachine, None),
         None => return Err(CannotListen::Open(address)),
     };
-    Ok((Shared { known, access: Arc::new(access), webhooks, news, relay: Arc::default() }, receiver))
+    Ok((Shared { known, access: Arc::new(access), webhooks, news, forwards }, receiver))
 }
 
 fn routes(shared: Shared) -> Router {
@@ -231,10 +229,15 @@ async fn ask_the_forge(
     Extension(lifetime): Extension<Lifetime>,
     request: Request,
 ) -> Response {
-    match shared.relay.get() {
-        Some(Some(relay)) => relay.answer(request, &lifetime).await,
-        Some(None) => relay::refusal(StatusCode::NOT_FOUND, "this Hob forwards nothing"),
-        None => relay::starting(),
+    let mut forwards = shared.forwards.clone();
+    let told = timeout(relay::PATIENCE, forwards.wait_for(|forwards| !matches!(forwards, Forwards::Unknown))).await;
+    let Ok(Ok(forwards)) = told.map(|told| told.map(|forwards| Forwards::clone(&forwards))) else {
+        return relay::starting();
+    };
+    match forwards {
+        Forwards::Yes(relay) => relay.answer(request, &lifetime).await,
+        Forwards::No => relay::refusal(StatusCode::NOT_FOUND, "this Hob forwards nothing"),
+        Forwards::Unknown => relay::starting(),
     }
 }
 

@@ -1,10 +1,23 @@
 //! What all requests share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use hob_worker::NewsSender;
+use tokio::sync::watch;
 
 use crate::{access::Access, known::Known, relay::Relay, webhooks::Webhooks};
+
+/// Whether this run asks the forge for the pods of Jobs.
+#[derive(Clone, Default)]
+pub(crate) enum Forwards {
+    /// It is starting, and not known yet.
+    #[default]
+    Unknown,
+    /// It does not.
+    No,
+    /// It does.
+    Yes(Arc<Relay>),
+}
 
 /// What all requests share.
 #[derive(Clone)]
@@ -15,6 +28,6 @@ pub(crate) struct Shared {
     pub(crate) webhooks: Option<Arc<Webhooks>>,
     /// What lets a repository be polled at once.
     pub(crate) news: NewsSender,
-    /// What asks the forge for the pods of Jobs. Unset while it is not known whether this run does, `None` if it does not.
-    pub(crate) relay: Arc<OnceLock<Option<Relay>>>,
+    /// What asks the forge for the pods of Jobs.
+    pub(crate) forwards: watch::Receiver<Forwards>,
 }

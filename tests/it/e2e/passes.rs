@@ -1,8 +1,16 @@
 //! Pods that have a pass instead of a token: what a dispatcher's listener asks the forge for them, and what it does not.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::TimeDelta;
+use futures_util::future::BoxFuture;
 use hob_config::child_environment;
 use hob_domain::{IssueNumber, RepoName};
 use hob_forge::{Access, Connection, Pass};
@@ -18,6 +26,8 @@ use crate::harness::{Gate, World, answer, get, run};
 struct Dispatcher {
     server: Server,
     connection: Arc<Connection>,
+    /// Whether the Jobs of all passes are over.
+    is_over: Arc<AtomicBool>,
 }
 
 impl Dispatcher {
@@ -27,9 +37,14 @@ impl Dispatcher {
         let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
         // As its first poll does.
         connection.login().await.unwrap();
+        let is_over = Arc::new(AtomicBool::default());
+        let over = Arc::clone(&is_over);
         let relay = Relay::new(Arc::clone(&connection), GitRelay::new(&child_environment()), world.forge.server_url());
-        server.forward(Some(relay.pushing("hob/", Duration::from_secs(60))));
-        Self { server, connection }
+        let at_work = move |_pass| -> BoxFuture<'static, Option<bool>> {
+            Box::pin(std::future::ready(Some(!over.load(Ordering::Relaxed))))
+        };
+        server.forward(Some(relay.pushing("hob/", Duration::from_secs(60)).of_jobs(Arc::new(at_work))));
+        Self { server, connection, is_over }
     }
 
     async fn new(world: &World) -> Self {
@@ -175,6 +190,23 @@ async fn a_pass_writes_no_other_branch_and_no_other_issues_ledger() {
     world.finish().await;
 }
 
+/// Attack corpus L163.
+#[tokio::test]
+async fn a_pass_ends_with_its_job() {
+    let world = World::fixing().start().await;
+    let dispatcher = Dispatcher::new(&world).await;
+    dispatcher.is_over.store(true, Ordering::Relaxed);
+    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
+    let before = world.forge.requests().len();
+    for path in ["/repos/acme/site", "/git/acme/site.git/info/refs?service=git-upload-pack"] {
+        let answer = get(dispatcher.server.address(), &format!("/forge{path}"), &shown).await;
+        assert_eq!(status(&answer), 401, "{path}: {answer}");
+    }
+    assert_eq!(world.forge.requests().len(), before, "the forge was asked");
+    dispatcher.server.close().await;
+    world.finish().await;
+}
+
 #[tokio::test]
 async fn a_list_has_its_other_pages_here_and_an_answer_that_is_known_is_not_counted_again() {
     let world = World::fixing().start().await;
@@ -202,25 +234,25 @@ async fn a_list_has_its_other_pages_here_and_an_answer_that_is_known_is_not_coun
 }
 
 #[tokio::test]
-async fn a_listener_that_forwards_nothing_says_so_and_one_that_is_starting_says_that() {
+async fn a_pod_waits_for_a_dispatcher_that_is_starting_and_one_that_forwards_nothing_says_so() {
     let world = World::fixing().start().await;
     let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
     let server = Server::open("127.0.0.1:0".parse().unwrap(), None, Arc::new(Known::new(facts))).unwrap();
-    let at = server.address();
-    let starting = get(at, "/forge/repos/acme/site", "").await;
-    assert!(status(&starting) == 503 && starting.contains("retry-after: 2"), "{starting}");
-    server.forward(None);
-    assert_eq!(status(&get(at, "/forge/repos/acme/site", "").await), 404);
-    server.close().await;
-    // The end of a pass is by the forge's clock, which is not known before its first answer.
     let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
-    let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
-    let server = Server::open("127.0.0.1:0".parse().unwrap(), None, Arc::new(Known::new(facts))).unwrap();
-    let relay = Relay::new(Arc::clone(&connection), GitRelay::new(&child_environment()), world.forge.server_url());
-    server.forward(Some(relay));
-    let dispatcher = Dispatcher { server, connection };
-    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
-    assert_eq!(status(&get(dispatcher.server.address(), "/forge/repos/acme/site", &shown).await), 503);
-    dispatcher.server.close().await;
+    let ends = world.forge.now() + TimeDelta::seconds(600);
+    let pass = Pass { repo: "acme/site".parse().unwrap(), issue: IssueNumber(1), job: "hob-site".to_owned(), ends };
+    let shown = connection.pass_key().sign(&pass);
+    let shown = format!("Authorization: Bearer {}\n", shown.expose_secret());
+    let starts = async {
+        tokio::task::yield_now().await;
+        // Its connection has not asked the forge anything, and learns the time for the pass.
+        let git = GitRelay::new(&child_environment());
+        server.forward(Some(Relay::new(Arc::clone(&connection), git, world.forge.server_url())));
+    };
+    let (answered, ()) = tokio::join!(get(server.address(), "/forge/repos/acme/site", &shown), starts);
+    assert_eq!(status(&answered), 200, "{answered}");
+    server.forward(None);
+    assert_eq!(status(&get(server.address(), "/forge/repos/acme/site", &shown).await), 404);
+    server.close().await;
     world.finish().await;
 }

@@ -4,7 +4,11 @@ use hob_domain::IssueNumber;
 use hob_worker::{RemoteEnd, RemoteExecutor};
 use serde_json::{Value, json};
 
-use crate::tests::{executor, fake_cluster::FakeCluster, followed, task};
+use crate::tests::{
+    executor,
+    fake_cluster::{FakeCluster, Fault},
+    followed, task,
+};
 
 fn complete() -> Value {
     json!({ "succeeded": 1, "conditions": [{ "type": "Complete", "status": "True" }] })
@@ -120,4 +124,24 @@ async fn the_role_of_the_manifests_has_what_is_needed_and_nothing_more() {
     };
     let (end, told) = followed(&cluster, meanwhile).await;
     assert_eq!((end, cluster.unused_rights()), (RemoteEnd::Succeeded, vec![]), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_is_at_work_until_it_ends_or_is_gone() {
+    let cluster = FakeCluster::default();
+    let meanwhile = async {
+        let name = cluster.watched().await;
+        let asks = executor(&cluster);
+        let is_at_work = async |issue, name: &str| asks.is_at_work(&task().repo, IssueNumber(issue), name).await;
+        assert_eq!((is_at_work(7, &name).await, is_at_work(7, "another").await), (Some(true), Some(false)));
+        assert_eq!(is_at_work(8, &name).await, Some(false));
+        cluster.write(&name, true, json!({}));
+        assert_eq!(is_at_work(7, &name).await, Some(true), "it waits in a queue");
+        cluster.write(&name, false, complete());
+        assert_eq!(is_at_work(7, &name).await, Some(false));
+    };
+    assert_eq!(followed(&cluster, meanwhile).await.0, RemoteEnd::Succeeded);
+    let away = FakeCluster::default();
+    away.plan("GET", Fault::Refused(403, "jobs.batch is forbidden"), 1);
+    assert_eq!(executor(&away).is_at_work(&task().repo, IssueNumber(7), "a").await, None);
 }

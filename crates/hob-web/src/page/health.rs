@@ -423,7 +423,7 @@ mod tests {
             access: Arc::new(Access::ThisMachine),
             webhooks: None,
             news: news_channel().0,
-            relay: Arc::default(),
+            forwards: tokio::sync::watch::Sender::default().subscribe(),
         };
         assert_eq!(
             says(&of_issues(&shared)),

@@ -172,7 +172,7 @@ mod tests {
             access: Arc::new(Access::ThisMachine),
             webhooks: None,
             news: news_channel().0,
-            relay: Arc::default(),
+            forwards: tokio::sync::watch::Sender::default().subscribe(),
         }
     }
 

@@ -6,13 +6,14 @@
 //! git's server answers it, with bodies that stream.
 //!
 //! # Guarantees
-//! - Nothing is answered without a pass that is signed and has not ended, and nothing that it does not open: the lists are those of
+//! - Nothing is answered without a pass that is signed and has not ended, nor has its Job, and nothing that it does not open: the lists are those of
 //!   `hob-forge`. The token is in no answer.
 //! - Bodies of the API, requests at once, and the time of each have a bound.
 //!
 //! # Caveats
 //! The connection is not encrypted here: those who see it see the pass.
 
+mod at_work;
 mod git;
 mod holder;
 mod rest;
@@ -29,17 +30,23 @@ use hob_forge::{Connection, Pass};
 use hob_workspace::GitRelay;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 
-use crate::lifetime::Lifetime;
+pub use self::at_work::AskAtWork;
+use crate::{lifetime::Lifetime, relay::at_work::Jobs};
 
 /// Where it is, below the listener's address.
 pub(crate) const PATH: &str = "/forge";
-/// Requests at once; others are told to come again.
+/// Requests at once.
 const ROOM: usize = 64;
 /// How long a request may take that is not git's: it waits for a turn, then for the forge.
 const TIME: Duration = Duration::from_secs(120);
-/// How long those wait that come too early.
+/// How long a request waits for room, or for a dispatcher that is starting: git fails at once if it is told to come again.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Seconds after which those come again that waited in vain.
 const SOON: u64 = 2;
 
 /// What is needed to ask the forge for others.
@@ -53,13 +60,15 @@ pub struct Relay {
     /// How long a transfer of git may take.
     transfer_time: Duration,
     room: Arc<Semaphore>,
+    /// The Jobs of passes. `None` if a pass ends by its time alone.
+    jobs: Option<Jobs>,
 }
 
 impl Relay {
     /// A relay to the forge of this connection, and to git's server at its web address.
     pub fn new(connection: Arc<Connection>, git: GitRelay, server_url: String) -> Self {
         let room = Arc::new(Semaphore::new(ROOM));
-        Self { connection, git, server_url, branch_prefix: "hob/".to_owned(), transfer_time: TIME, room }
+        Self { connection, git, server_url, branch_prefix: "hob/".to_owned(), transfer_time: TIME, room, jobs: None }
     }
 
     /// The same for branches with this prefix, and transfers that take at most this long.
@@ -68,15 +77,29 @@ impl Relay {
         Self { branch_prefix: branch_prefix.to_owned(), transfer_time, ..self }
     }
 
+    /// The same for passes whose Jobs are at work.
+    #[must_use]
+    pub fn of_jobs(self, ask: Arc<AskAtWork>) -> Self {
+        Self { jobs: Some(Jobs::new(ask)), ..self }
+    }
+
     /// Answers a request below [`PATH`].
     pub(crate) async fn answer(&self, request: Request, lifetime: &Lifetime) -> Response {
-        let pass = match self.pass(request.headers()) {
+        let pass = match self.pass(request.headers()).await {
             Ok(pass) => pass,
             Err(refused) => return refused,
         };
-        let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else {
+        let Ok(Ok(permit)) = timeout(PATIENCE, Arc::clone(&self.room).acquire_owned()).await else {
             return later(StatusCode::TOO_MANY_REQUESTS, SOON, "too many requests at once");
         };
+        match &self.jobs {
+            Some(jobs) => match jobs.is_at_work(&pass).await {
+                Some(true) => {}
+                Some(false) => return refusal(StatusCode::UNAUTHORIZED, "the Job of this pass has ended"),
+                None => return later(StatusCode::SERVICE_UNAVAILABLE, SOON, "the cluster cannot be asked for the Job"),
+            },
+            None => {}
+        }
         let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
         match path.strip_prefix(git::PATH) {
             Some(path) => {
@@ -91,8 +114,11 @@ impl Relay {
     }
 
     /// The pass that a request shows.
-    fn pass(&self, headers: &HeaderMap) -> Result<Pass, Response> {
-        let Some(now) = self.connection.known_time() else { return Err(starting()) };
+    async fn pass(&self, headers: &HeaderMap) -> Result<Pass, Response> {
+        let now = self.connection.time().await.map_err(|error| {
+            tracing::warn!("passes cannot be judged without the forge's time: {error}");
+            starting()
+        })?;
         let shown = holder::shown(headers).unwrap_or_default();
         self.connection.pass_key().read(&shown, now).map_err(|error| {
             tracing::debug!("a request for the forge was refused: {error}");
