@@ -32,6 +32,8 @@ pub(super) async fn doctor(mut setup: Setup, shared: Shared, args: DoctorArgs, s
     let old_names = setup.settings.old_names.clone();
     let mut findings = vec![finding(Health::Ok, "forge", setup.standard.api_url.clone())];
     findings.extend(old_names.iter().map(|one| finding(Health::Note, "settings", one.to_string())));
+    // How a run will be started is not known here.
+    setup.listens = true;
     let found = async {
         let worker = setup.worker(&shared, Access::ReadWrite, None, Listen::nobody()).await?;
         anyhow::Ok(examine(&worker, runs_in, args).await?)

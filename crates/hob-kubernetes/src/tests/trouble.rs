@@ -3,10 +3,15 @@
 use hob_worker::{RemoteEnd, RemoteExecutor, preflight::Health};
 use serde_json::{Value, json};
 
-use crate::tests::{
-    executor, failed,
-    fake_cluster::{FakeCluster, Fault},
-    followed,
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    JobExecutor, Template,
+    tests::{
+        TEMPLATE, executor, failed,
+        fake_cluster::{FakeCluster, Fault},
+        followed, task,
+    },
 };
 
 fn complete() -> Value {
@@ -168,4 +173,17 @@ async fn a_job_that_failed_says_what_its_pod_says() {
     assert_eq!(said, "DeadlineExceeded: Job has reached its limit");
     let endless = said_of("BackoffLimitExceeded", ended(1, "Error", &"word ".repeat(500))).await;
     assert!(endless.len() < 400, "{}", endless.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_job_is_made_whose_pod_would_ask_a_dispatcher_that_does_not_listen() {
+    let cluster = FakeCluster::default();
+    let api = "env: [{ name: GITHUB_API_URL, value: 'http://dispatcher:4620/forge' }]";
+    let template = format!("{TEMPLATE}          {api}\n");
+    let template = Template::parse(&template).unwrap_or_else(|why| panic!("{why}"));
+    let executor = JobExecutor::with_client(template, None, cluster.client());
+    let says = "`executor.job` names a dispatcher as the forge's API, which answers with `hob run --listen` alone";
+    assert_eq!(executor.health().await, (Health::Bad, says.to_owned()));
+    let end = executor.work_on(&task(), &|_| {}, &CancellationToken::new()).await.unwrap();
+    assert_eq!((end, cluster.names().len()), (failed("no Job was created", says), 0));
 }

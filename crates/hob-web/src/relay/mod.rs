@@ -92,13 +92,14 @@ impl Relay {
         let Ok(Ok(permit)) = timeout(PATIENCE, Arc::clone(&self.room).acquire_owned()).await else {
             return later(StatusCode::TOO_MANY_REQUESTS, SOON, "too many requests at once");
         };
-        match &self.jobs {
-            Some(jobs) => match jobs.is_at_work(&pass).await {
-                Some(true) => {}
-                Some(false) => return refusal(StatusCode::UNAUTHORIZED, "the Job of this pass has ended"),
-                None => return later(StatusCode::SERVICE_UNAVAILABLE, SOON, "the cluster cannot be asked for the Job"),
-            },
-            None => {}
+        let is_at_work = match &self.jobs {
+            Some(jobs) => jobs.is_at_work(&pass).await,
+            None => Some(true),
+        };
+        match is_at_work {
+            Some(true) => {}
+            Some(false) => return refusal(StatusCode::UNAUTHORIZED, "the Job of this pass has ended"),
+            None => return later(StatusCode::SERVICE_UNAVAILABLE, SOON, "the cluster cannot be asked for the Job"),
         }
         let path = request.uri().path().strip_prefix(PATH).unwrap_or_default().to_owned();
         match path.strip_prefix(git::PATH) {
