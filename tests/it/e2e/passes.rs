@@ -1,9 +1,9 @@
 //! Pods that have a pass instead of a token: what a dispatcher's listener asks the forge for them, and what it does not.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -19,8 +19,14 @@ use hob_workspace::GitRelay;
 use http::Method;
 use secrecy::ExposeSecret;
 use serde_json::json;
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+};
 
 use crate::harness::{Gate, World, answer, get, run};
+
+const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A listener that forwards, with a connection of its own.
 struct Dispatcher {
@@ -31,9 +37,9 @@ struct Dispatcher {
 }
 
 impl Dispatcher {
-    async fn at(world: &World, address: SocketAddr) -> Self {
+    async fn new(world: &World) -> Self {
         let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
-        let server = Server::open(address, None, Arc::new(Known::new(facts))).unwrap();
+        let server = Server::open(ANY_PORT, None, Arc::new(Known::new(facts))).unwrap();
         let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
         // As its first poll does.
         connection.login().await.unwrap();
@@ -45,10 +51,6 @@ impl Dispatcher {
         };
         server.forward(Some(relay.pushing("hob/", Duration::from_secs(60)).of_jobs(Arc::new(at_work))));
         Self { server, connection, is_over }
-    }
-
-    async fn new(world: &World) -> Self {
-        Self::at(world, "127.0.0.1:0".parse().unwrap()).await
     }
 
     /// A pass for the issue that lasts as many seconds.
@@ -89,18 +91,35 @@ async fn a_pod_without_a_token_makes_its_pull_request_by_any_dispatcher() {
     world.finish().await;
 }
 
+/// One address for whichever dispatcher is there: each connection goes to the one that is named then.
+async fn service(dispatcher: Arc<Mutex<SocketAddr>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let dispatcher = *dispatcher.lock().unwrap();
+            tokio::spawn(async move {
+                let mut dispatcher = TcpStream::connect(dispatcher).await?;
+                copy_bidirectional(&mut client, &mut dispatcher).await
+            });
+        }
+    });
+    at
+}
+
 #[tokio::test]
 async fn a_dispatcher_that_is_started_anew_while_an_agent_works_takes_the_same_pass() {
     let world = World::with_agent(&Gate::before("echo done > done.txt")).start().await;
     let issue = world.asks("Make done.txt", "").await;
     let first = Dispatcher::new(&world).await;
-    let at = first.server.address();
-    let pod = world.pod("pod", at, &first.pass("acme/site", issue, 600)).await;
+    let there = Arc::new(Mutex::new(first.server.address()));
+    let pod = world.pod("pod", service(Arc::clone(&there)).await, &first.pass("acme/site", issue, 600)).await;
     let mut gate = Gate::of(&world);
     let restart = async {
         gate.reached().await;
         first.server.close().await;
-        let second = Dispatcher::at(&world, at).await;
+        let second = Dispatcher::new(&world).await;
+        *there.lock().unwrap() = second.server.address();
         gate.open().await;
         second
     };
@@ -237,7 +256,7 @@ async fn a_list_has_its_other_pages_here_and_an_answer_that_is_known_is_not_coun
 async fn a_pod_waits_for_a_dispatcher_that_is_starting_and_one_that_forwards_nothing_says_so() {
     let world = World::fixing().start().await;
     let facts = Facts { jobs: 1, state_dir: world.state_dir("dispatcher") };
-    let server = Server::open("127.0.0.1:0".parse().unwrap(), None, Arc::new(Known::new(facts))).unwrap();
+    let server = Server::open(ANY_PORT, None, Arc::new(Known::new(facts))).unwrap();
     let connection = Arc::clone(world.bot(Access::ReadWrite).connection());
     let ends = world.forge.now() + TimeDelta::seconds(600);
     let pass = Pass { repo: "acme/site".parse().unwrap(), issue: IssueNumber(1), job: "hob-site".to_owned(), ends };
