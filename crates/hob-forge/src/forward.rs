@@ -5,7 +5,7 @@
 //! - What is sent was permitted to the pass, and is on the list of all calls.
 //! - A holder waits half of a call's deadline at most for its turn, and is then told when to come again, as by the forge: its own client
 //!   has not given up yet.
-//! - Of an answer's headers only those are passed on that Hob reads.
+//! - Of an answer's headers only those are passed on that Hob reads, and of its body no token for a clone.
 //!
 //! # Caveats
 //! Answers are kept as a whole, apart from those of the connection's own reads, and counted in bytes as those are.
@@ -46,6 +46,9 @@ const HEADERS: [HeaderName; 9] = [
     HeaderName::from_static("x-accepted-github-permissions"),
     HeaderName::from_static("x-github-sso"),
 ];
+
+/// What GitHub gives beside a private repository to those who may read it: a token for a clone, without the bounds of a pass.
+const CLONE_TOKEN: &str = "temp_clone_token";
 
 /// A request of a pass's holder.
 #[derive(Debug, Clone, Copy)]
@@ -104,7 +107,7 @@ pub async fn forward(connection: &Connection, pass: &Pass, asked: Asked<'_>) -> 
         true => None,
         false => Some(in_time(connection, connection.write_turn(purpose)).await?),
     };
-    let reply = connection.send(call).await?;
+    let reply = without_clone_token(connection.send(call).await?);
     match turn {
         Some(_) => connection.count_write(),
         None => connection.count_read(),
@@ -164,7 +167,7 @@ async fn in_time<T>(
 async fn read(connection: &Connection, pass: &Pass, call: Call<'_>) -> Result<Answer, ForgeError> {
     let known = connection.forwarded.get(call.path, connection.now());
     let etag = known.as_ref().map(|known| known.etag.as_str()).or(call.etag);
-    let reply = connection.send(Call { etag, ..call }).await?;
+    let reply = without_clone_token(connection.send(Call { etag, ..call }).await?);
     let is_unchanged = reply.status == StatusCode::NOT_MODIFIED;
     if is_unchanged {
         connection.count_unchanged()
@@ -185,6 +188,25 @@ async fn read(connection: &Connection, pass: &Pass, call: Call<'_>) -> Result<An
         connection.forwarded.put(call.path, kept, connection.now());
     }
     Ok(answer(connection, pass, call, reply))
+}
+
+fn without_clone_token(mut reply: Reply) -> Reply {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Array(values) => values.iter_mut().for_each(strip),
+            Value::Object(members) => {
+                members.remove(CLONE_TOKEN);
+                members.values_mut().for_each(strip);
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let may_have_one = reply.body.windows(CLONE_TOKEN.len()).any(|part| part == CLONE_TOKEN.as_bytes());
+    if may_have_one && let Ok(mut body) = serde_json::from_slice(&reply.body) {
+        strip(&mut body);
+        reply.body = body.to_string().into();
+    }
+    reply
 }
 
 /// What of a reply the holder gets. A limit that it names closes the gate for all.
@@ -294,6 +316,20 @@ mod tests {
         }
         let counts = connection.call_counts();
         assert_eq!((counts.reads, counts.unchanged, counts.writes), (1, 2, 0));
+    }
+
+    #[tokio::test]
+    async fn a_token_for_a_clone_stays_here() {
+        let body = r#"{"name":"site","temp_clone_token":"ghs_clone","parent":{"temp_clone_token":"ghs_clone"}}"#;
+        let (connection, seen) = forge(move |request| {
+            let is_known = request.headers().contains_key(header::IF_NONE_MATCH);
+            if is_known { says(304, &[("etag", "\"1\"")], "") } else { says(200, &[("etag", "\"1\"")], body) }
+        });
+        for _ in 0..2 {
+            let answer = forward(&connection, &pass(), get("/repos/acme/site")).await.unwrap();
+            assert_eq!(&answer.body[..], br#"{"name":"site","parent":{}}"#, "also the answer that is kept");
+        }
+        assert_eq!(seen.lock().unwrap().len(), 2);
     }
 
     #[tokio::test]
