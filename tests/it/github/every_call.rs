@@ -8,8 +8,8 @@ use hob_domain::{
     Reviewers, SUB_ISSUE_MARK, Timestamp,
 };
 use hob_forge::{
-    App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing, outlines,
-    pull_outlines,
+    App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing,
+    comments_of_each, outlines, pull_outlines,
 };
 use http::Method;
 use serde_json::json;
@@ -95,6 +95,8 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     issues.assignments(issue, std::slice::from_ref(&own)).await.unwrap();
     assert!(!forge.comments().of(issue).await.unwrap().is_empty());
     forge.comments().since(issue, Timestamp::UNIX_EPOCH).await.unwrap();
+    let read = issues.get(issue).await.unwrap().unwrap();
+    assert_eq!(comments_of_each(forge, &[&read]).await.unwrap()[&issue].len() as u64, read.comments);
     let comment = forge.comments().create(lease, "Hello.").await.unwrap();
     assert!(forge.comments().read(comment).await.unwrap().is_some());
     forge.comments().edit(lease, comment, "Hello again.").await.unwrap();
