@@ -42,17 +42,12 @@ impl Scheduler {
         if self.queues.values().any(|queue| queue.poll == PollState::Asking) {
             return true;
         }
-        let asked_by = |queue: &RepositoryQueue| queue.due().filter(|_| !queue.seen.is_asked);
-        if self.queues.values().filter_map(asked_by).filter(|due| *due <= now).count() < NEWS_MIN {
+        let is_due = |queue: &RepositoryQueue| queue.due().is_some_and(|due| due <= now) && !queue.seen.is_asked;
+        let due = self.queues.iter().filter(|(_, queue)| is_due(queue)).map(|(repo, _)| repo.clone());
+        let due: Vec<RepoName> = due.take(NEWS_MAX).collect();
+        if due.len() < NEWS_MIN {
             return false;
         }
-        // Those that are due soon are asked about, too, and come together from then on: a query takes a hundred.
-        let soon = now + self.poll.interval;
-        let is_wanted = |queue: &RepositoryQueue, due| due <= now || due <= soon && queue.seen.is_still();
-        let due = self.queues.iter().filter_map(|(repo, queue)| Some((asked_by(queue)?, repo, queue)));
-        let mut due: Vec<_> = due.filter(|(due, _, queue)| is_wanted(queue, *due)).collect();
-        due.sort_by_key(|(due, ..)| *due);
-        let due: Vec<RepoName> = due.into_iter().take(NEWS_MAX).map(|(_, repo, _)| repo.clone()).collect();
         for repo in &due {
             if let Some(queue) = self.queues.get_mut(repo) {
                 queue.poll = PollState::Asking;

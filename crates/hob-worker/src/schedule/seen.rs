@@ -38,11 +38,6 @@ impl Seen {
         self.polled_at
     }
 
-    /// Whether the last poll left nothing to wait for but news.
-    pub(super) fn is_still(&self) -> bool {
-        self.is_still
-    }
-
     /// Notes the beginning of a poll.
     pub(super) fn polls(&mut self) {
         *self = Self { outline: self.outline.take(), polled_at: Some(Instant::now()), ..Self::default() };
