@@ -31,7 +31,7 @@ import threading
 import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
-from embedded_forge import Forge, machine, print_table
+from embedded_forge import Forge, machine, print_table, until
 
 # Commands of a process that knows nothing yet.
 FRESH = (["status"], ["status", "--json"], ["status", "--ready"], ["run", "--once"], ["outcomes"])
@@ -157,19 +157,8 @@ def seconds_of(interval):
     return float(interval[:-2]) / 1000 if interval.endswith("ms") else float(interval[:-1])
 
 
-def until(found, most):
-    """Seconds until `found` is true."""
-    begun = time.monotonic()
-    while not found():
-        if time.monotonic() > begun + most:
-            raise SystemExit(f"not in {most} s")
-        time.sleep(0.1)
-    return time.monotonic() - begun
-
-
 def heard(forge, worker, options):
     """How soon a fresh issue is claimed, and a command on a blocked one answered while every job is busy."""
-    most = options.minutes * 60
     places = [f"/repos/ann/site{n * 37 % options.repositories}" for n in range(options.heard)]
 
     def claimed(place, issue):
@@ -178,16 +167,21 @@ def heard(forge, worker, options):
     def answered(place, issue):
         return any("hob:reply" in comment["body"] for comment in forge.call("GET", f"{place}/issues/{issue}/comments"))
 
+    def seconds(what, holds):
+        begun = time.monotonic()
+        until(what, holds, options.minutes * 60, 0.1)
+        return time.monotonic() - begun
+
     claims = []
     for place in places:
         issue = open_issue(forge, place, ["code"])
-        claims.append(until(lambda: claimed(place, issue), most))
+        claims.append(seconds("a claim", lambda: claimed(place, issue)))
     busy = open_issue(forge, places[0], ["code"], "Take long")
-    until(lambda: claimed(places[0], busy), most)
+    seconds("the claim of the long one", lambda: claimed(places[0], busy))
     answers = []
     for place in places:
         forge.call("POST", f"{place}/issues/1/comments", {"body": "/hob explain"})
-        answers.append(until(lambda: answered(place, 1), most))
+        answers.append(seconds("an answer", lambda: answered(place, 1)))
     shown = lambda times: ", ".join(f"{each:.0f}" for each in times) + " s"
     return [
         ("label to claim of a fresh issue", shown(claims)),

@@ -209,21 +209,23 @@ pub(super) fn is_own_ref(name: &str) -> bool {
 /// Whether a ref's name, without `refs/`, is one of those that Hob keeps: of an issue, of the repository, the list of
 /// finished ones, or the one that `hob doctor` tries.
 fn is_of_a_ledger(name: &[&str]) -> bool {
+    let of_none =
+        || matches!(name, ["hob", last] if *last == "repository" || *last == FINISHED || last.starts_with("doctor-"));
+    issue_of(name).is_some() || of_none()
+}
+
+/// The issue that Hob keeps a ref of this name for, without `refs/`.
+fn issue_of(name: &[&str]) -> Option<IssueNumber> {
     match name {
-        ["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number] => issue_number(number).is_some(),
-        ["hob", last] => *last == "repository" || *last == FINISHED || last.starts_with("doctor-"),
-        _ => false,
+        ["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number] => issue_number(number),
+        _ => None,
     }
 }
 
 /// Whether a ref with this full name is one of those that Hob keeps for this issue, or for the repository.
 pub(super) fn is_ledger_for(issue: IssueNumber, name: &str) -> bool {
-    let of_issue = |number: &str| issue_number(number) == Some(issue);
-    match name.strip_prefix("refs/").and_then(parts_of).as_deref() {
-        Some(["hob", "issues", number] | ["hob", "unsigned" | "kept", "issues", number]) => of_issue(number),
-        Some(["hob", "repository"]) => true,
-        _other => false,
-    }
+    let parts = name.strip_prefix("refs/").and_then(parts_of);
+    parts.is_some_and(|parts| issue_of(&parts) == Some(issue) || parts == ["hob", "repository"])
 }
 
 /// Whether a body has only these members.

@@ -69,13 +69,13 @@ async fn read_list(worker: &Worker, tip: &Sha) {
 /// Writes the next list if it would have enough more than the last one.
 pub(super) async fn list_finished(worker: &Worker, tips: &Tips) {
     let (finished, from) = (&worker.memory.finished, tips.finished.as_ref());
-    if finished.next_list(&tips.issues, FEW).is_none() {
-        return;
-    }
+    let next = || finished.next_list(&tips.issues, FEW);
+    let Some(mut list) = next() else { return };
     if let Some(tip) = from.filter(|tip| !finished.has_read(Some(tip))) {
         read_list(worker, tip).await;
+        let Some(after) = next() else { return };
+        list = after;
     }
-    let Some(list) = finished.next_list(&tips.issues, FEW) else { return };
     // What the trouble is shows where the branch is needed.
     let Ok(base) = default_tip(worker).await else { return };
     match write_finished_list(&worker.forge, from, &base.tree, &list).await {
