@@ -4,7 +4,7 @@ use github_emulator::{Fault, What, When};
 use http::Method;
 use serde_json::json;
 
-use crate::harness::{Gate, World};
+use crate::harness::{Gate, World, in_virtual_time};
 
 const STATUS: &str = "<!-- hob:status";
 
@@ -44,9 +44,28 @@ async fn comment_and_labels_change_in_one_request() {
     let (rest, _) = writes(&world);
     let of_issue: Vec<_> =
         rest.iter().filter(|sent| sent.starts_with("POST issues") || sent.contains("comments")).collect();
-    // That it is claimed, which has no comment yet.
-    assert_eq!(of_issue, ["POST issues/1/labels"], "{rest:?}");
+    assert!(of_issue.is_empty(), "{rest:?}");
     world.finish().await;
+}
+
+#[test]
+fn a_claim_whose_agent_does_not_start_soon_is_shown() {
+    in_virtual_time(async {
+        for (milliseconds, is_shown) in [(2000, false), (4000, true)] {
+            let world = World::fixing().pushing_ledgers().start().await;
+            let issue = world.asks("Make done.txt", "").await;
+            let what = What::Delay(milliseconds);
+            // Whether a branch is in the way is asked before the agent starts.
+            let path = "/repos/acme/site/git/ref/heads/hob".to_owned();
+            world.forge.inject(Fault { method: None, path, login: None, when: When::First(1), what });
+            world.run().await;
+            is_shown_once(&world, issue).await;
+            let (rest, _) = writes(&world);
+            let shown = rest.iter().filter(|sent| *sent == "POST issues/1/labels").count();
+            assert_eq!(shown == 1, is_shown, "{milliseconds} ms: {rest:?}");
+            world.finish().await;
+        }
+    });
 }
 
 /// A person deletes what this path names while the agent works.
@@ -138,6 +157,6 @@ async fn a_server_without_these_mutations_is_asked_once() {
     is_shown_once(&world, issue).await;
     let (rest, _) = writes(&world);
     let of_issue = rest.iter().filter(|sent| sent.contains("issues/"));
-    assert_eq!(of_issue.count(), 7, "five changes of labels, and the comment twice: {rest:?}");
+    assert_eq!(of_issue.count(), 5, "three changes of labels, and the comment twice: {rest:?}");
     world.finish().await;
 }

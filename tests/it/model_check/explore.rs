@@ -37,6 +37,8 @@ pub(super) enum Act {
     /// The status comment shows what the agent has done so far.
     Edits(usize),
     AgentEnds(usize, Outcome),
+    /// The agent can start before the claim would be shown.
+    IsPrepared(usize),
     Renews(usize, Answer),
     GivesUp(usize),
     Crashes(usize),
@@ -163,6 +165,11 @@ impl Protocol {
         }
         if lease.pending.is_some() {
             acts.push(Act::GivesUp(w));
+        }
+        // A worker that moves one ref at a time is slow, and always shows it.
+        let is_quick = self.shell.pushing[w] != Pushing::Single;
+        if is_quick && lease.doing == Doing::Label && lease.mine.state == State::Assigned {
+            acts.push(Act::IsPrepared(w));
         }
         if self.shell.works(lease) && lease.pending.is_none() && lease.mine.renewed < world.clocks[w] {
             acts.extend(answers(of_ledger).map(|answer| Act::Renews(w, *answer)));
@@ -407,6 +414,7 @@ impl Model for Protocol {
                 }
                 self.shell.agent(&mut next, w, outcome);
             }
+            Act::IsPrepared(w) => Shell::is_prepared(&mut next, w),
             Act::Renews(w, answer) => {
                 if answer != Answer::Arrives {
                     trouble(&mut next);

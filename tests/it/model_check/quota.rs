@@ -46,6 +46,7 @@ impl Shell {
             | Act::Arrives
             | Act::IsLimited(_)
             | Act::AgentEnds(..)
+            | Act::IsPrepared(_)
             | Act::GivesUp(_)
             | Act::Crashes(_)
             | Act::CrashesWriting(_)

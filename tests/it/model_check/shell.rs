@@ -613,6 +613,13 @@ impl Shell {
         };
     }
 
+    /// The agent can start at once: the label of the claim is not put on.
+    pub(super) fn is_prepared(world: &mut World, w: usize) {
+        let Worker::Holds(lease) = &mut world.workers[w] else { return };
+        lease.looks |= lease.mine.round == Round::Answered;
+        lease.doing = after_claim(lease);
+    }
+
     /// The worker is asked to stop: the attempt is put back.
     pub(super) fn stop(self, world: &mut World, w: usize) {
         let Worker::Holds(lease) = &mut world.workers[w] else { return };
@@ -674,8 +681,7 @@ fn advanced(mut lease: Lease) -> Lease {
         {
             lease.looks |= lease.mine.round == Round::Answered;
             lease.doing = match lease.mine.state {
-                State::Assigned if lease.mine.attempt > ATTEMPTS => Doing::Settle(State::Blocked),
-                State::Assigned => Doing::Start,
+                State::Assigned => after_claim(&lease),
                 State::InProgress if lease.mine.round == Round::Answered => Doing::Say,
                 State::InProgress => Doing::Work,
                 State::Ready | State::InReview | State::Blocked | State::Done => Doing::Release,
@@ -699,6 +705,11 @@ fn advanced(mut lease: Lease) -> Lease {
         | Doing::ReleaseReady => {}
     }
     lease
+}
+
+/// What follows a claim, whether or not its label was put on.
+fn after_claim(lease: &Lease) -> Doing {
+    if lease.mine.attempt > ATTEMPTS { Doing::Settle(State::Blocked) } else { Doing::Start }
 }
 
 fn are_right(lease: &Lease, state: State) -> bool {

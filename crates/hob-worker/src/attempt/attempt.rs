@@ -1,12 +1,12 @@
 //! One attempt, from the lease that was won to its end.
 
-use std::{ops::ControlFlow, sync::OnceLock};
+use std::{ops::ControlFlow, pin::pin, sync::OnceLock, time::Duration};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{BaseChoice, BaseSource, BlockReason, Note, RunPurpose, Spend, State, Transition, WorkedBy};
 use hob_forge::Changed;
 use hob_workspace::WorkspaceError;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tracing::{Instrument, Span};
 
 use crate::{
@@ -37,6 +37,9 @@ use crate::{
     traced::{attempt_billed, attempt_span, in_span, prepare_span},
     transition::{label, transition},
 };
+
+/// How long a claim shows nothing on the issue: the write is saved where the agent begins soon.
+const CLAIM_SHOWN_AFTER: Duration = Duration::from_secs(3);
 
 /// Works on the issue whose lease is held, writes the result, and releases the lease.
 ///
@@ -95,8 +98,7 @@ async fn work<'a>(
     }
     if let Some(plan) = record.approved_plan().filter(|plan| !plan.issues.is_empty()) {
         // No agent runs, so no budget is needed.
-        assigned(worker, held).await?;
-        return on_heap(|| split(worker, held, plan)).await;
+        return shown_if_slow(worker, held, on_heap(|| split(worker, held, plan))).await;
     }
     let allowance = match held.reserved {
         Some(allowance) => allowance,
@@ -114,30 +116,18 @@ async fn work<'a>(
             }
         }
     };
+    let limits = AttemptLimits { allowance, ends, began };
+    let preparing = on_heap(|| prepare_for_agent(worker, held, limits));
     // After the reservation, so that an issue that finds no room is put back without its label flickering. In a round
     // in review, people know whose work it is: the label goes from `in-review` to `in-progress`.
-    if !record.review.is_under_way() {
-        assigned(worker, held).await?;
-    }
-    let limits = AttemptLimits { allowance, ends, began };
-    let base = match choose_base(worker, held).await? {
-        ControlFlow::Continue(base) => base,
-        ControlFlow::Break(reason) => return Ok(AttemptEnd::Blocked(reason)),
+    let prepared = match record.review.is_under_way() {
+        true => preparing.await?,
+        false => shown_if_slow(worker, held, preparing).await?,
     };
-    let (base, mut prepared) = match on_heap(|| prepare_on(worker, held, base, limits)).await? {
-        Prepared::Job(base, job) => (base, *job),
-        Prepared::NeedsPerson(reason) => return Ok(AttemptEnd::Blocked(reason)),
+    let (prepared, moved) = match prepared {
+        ControlFlow::Continue(ReadyForAgent { job, moved }) => (*job, moved),
+        ControlFlow::Break(end) => return Ok(end),
     };
-    held.lease.note(Note::Base(base)).await;
-    if let Some(reason) = step_aside(worker, &prepared).await? {
-        return Ok(AttemptEnd::Blocked(reason));
-    }
-    if !needs_no_agent(&prepared)
-        && let Some(end) = on_heap(|| ask_first(worker, &prepared)).await
-    {
-        return Ok(end);
-    }
-    let moved = !prepared.only_reads() && on_heap(|| update_branch(worker, &mut prepared)).await?;
     let job = started.get_or_init(|| prepared);
     // The round's work is pushed, and the worker that was to report it died.
     let answers_are_left = !job.held.lease.record().review.answers.is_empty();
@@ -165,6 +155,40 @@ async fn work<'a>(
         keep_soon(worker, job).await;
     }
     on_heap(|| rounds(worker, job)).await
+}
+
+/// All that comes before the agent's start.
+struct ReadyForAgent<'a> {
+    job: Box<Job<'a>>,
+    /// Whether the base was merged into the branch.
+    moved: bool,
+}
+
+/// Chooses the base and prepares the work on it, or says how the attempt ends without an agent.
+async fn prepare_for_agent<'a>(
+    worker: &Worker,
+    held: &'a HeldIssue,
+    limits: AttemptLimits,
+) -> Result<ControlFlow<AttemptEnd, ReadyForAgent<'a>>, WorkError> {
+    let base = match choose_base(worker, held).await? {
+        ControlFlow::Continue(base) => base,
+        ControlFlow::Break(reason) => return Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
+    };
+    let (base, mut job) = match on_heap(|| prepare_on(worker, held, base, limits)).await? {
+        Prepared::Job(base, job) => (base, job),
+        Prepared::NeedsPerson(reason) => return Ok(ControlFlow::Break(AttemptEnd::Blocked(reason))),
+    };
+    held.lease.note(Note::Base(base)).await;
+    if let Some(reason) = step_aside(worker, &job).await? {
+        return Ok(ControlFlow::Break(AttemptEnd::Blocked(reason)));
+    }
+    if !needs_no_agent(&job)
+        && let Some(end) = on_heap(|| ask_first(worker, &job)).await
+    {
+        return Ok(ControlFlow::Break(end));
+    }
+    let moved = !job.only_reads() && on_heap(|| update_branch(worker, &mut job)).await?;
+    Ok(ControlFlow::Continue(ReadyForAgent { job, moved }))
 }
 
 /// The preparation of the work.
@@ -201,12 +225,21 @@ async fn prepare_on<'a>(
     }
 }
 
-/// Shows that the issue is claimed.
-async fn assigned(worker: &Worker, held: &HeldIssue) -> Result<(), WorkError> {
-    label(worker, held, State::Assigned).await?;
+/// What `work` comes to; if it is not done soon, the issue shows meanwhile that it is claimed.
+async fn shown_if_slow<T>(
+    worker: &Worker,
+    held: &HeldIssue,
+    work: impl Future<Output = Result<T, WorkError>>,
+) -> Result<T, WorkError> {
     let why = format!("claimed, generation {}", held.lease.generation());
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Assigned, why });
-    Ok(())
+    let mut work = pin!(work);
+    if let Ok(done) = timeout(CLAIM_SHOWN_AFTER, &mut work).await {
+        return done;
+    }
+    let (shown, done) = tokio::join!(label(worker, held, State::Assigned), work);
+    shown?;
+    done
 }
 
 /// Keeps spend that the forge was not seen to accept.

@@ -20,7 +20,8 @@ fn done() -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Happy,
-    /// The happy path on a forge that carries out each write late, those of the dead too.
+    /// The happy path on a slow forge: it carries out each write late, those of the dead too, and what is asked before the agent
+    /// starts is answered so late that the claim is shown.
     Late,
     FixedInTheSecondRound,
     /// Of two candidates the second one is chosen, and goes to the branch in place of the first.
@@ -83,6 +84,9 @@ const MOODS: [Mood; 6] =
 
 /// How long a late write takes: long enough for the next worker to have looked.
 const LATE: Duration = Duration::from_millis(40);
+
+/// How many milliseconds a late answer takes: longer than a claim shows nothing.
+const LATE_ANSWER: u64 = 3500;
 
 /// A world in which one profile does half of the work, and another one the rest.
 fn handing_off() -> Builder {
@@ -220,6 +224,10 @@ impl Scenario {
         let builder: Builder = self.moving_ledgers(builder.inside(turnstile));
         let world = builder.start().await;
         // A refusal would leave the merge to people.
+        if self == Self::Late {
+            let (path, what) = ("/repos/acme/site/git/ref/heads/hob".to_owned(), What::Delay(LATE_ANSWER));
+            world.forge.inject(Fault { method: None, path, login: None, when: When::Always, what });
+        }
         if self != Self::MergedByItself {
             world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
         }
