@@ -29,9 +29,11 @@ pub(super) fn resolve_threads(threads: usize) -> String {
     })
 }
 
-/// Shows a transition on an issue: its comment, written or edited, then a label to put on and labels to take off, if there are any.
+/// Shows a transition on an issue: its comment, written or edited, then, each if it is wanted, who reviews its pull request, a label to
+/// put on and labels to take off.
 /// <https://docs.github.com/graphql/reference/mutations#addcomment>
-pub(super) fn show(comment: Commenting, adds: bool, removes: bool) -> String {
+/// <https://docs.github.com/graphql/reference/mutations#requestreviews>
+pub(super) fn show(comment: Commenting, Parts { asks, adds, removes }: Parts) -> String {
     let node = "fullDatabaseId id";
     let (parameter, comment) = match comment {
         Commenting::Writes => (
@@ -48,9 +50,35 @@ pub(super) fn show(comment: Commenting, adds: bool, removes: bool) -> String {
             format!(" {name}: {mutation}(input: {{labelableId: $issue, labelIds: ${name}}}) {{ clientMutationId }}");
         if wanted { (format!(", ${name}: [ID!]!"), field) } else { Default::default() }
     };
+    // Without `union` those who were asked already, such as owners of the code, would be asked no more.
+    let (pull, asked) = match asks {
+        true => (
+            ", $pull: ID!, $reviewers: [ID!]!",
+            " ask: requestReviews(input: {pullRequestId: $pull, userIds: $reviewers, union: true}) { clientMutationId }",
+        ),
+        false => ("", ""),
+    };
     let (add, added) = labels(adds, "add", "addLabelsToLabelable");
     let (remove, removed) = labels(removes, "remove", "removeLabelsFromLabelable");
-    format!("mutation($issue: ID!, $body: String!{parameter}{add}{remove}) {{ comment: {comment}{added}{removed} }}")
+    format!(
+        "mutation($issue: ID!, $body: String!{parameter}{pull}{add}{remove}) {{ comment: {comment}{asked}{added}{removed} }}"
+    )
+}
+
+/// What [`show`] does beside the comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Parts {
+    pub(super) asks: bool,
+    pub(super) adds: bool,
+    pub(super) removes: bool,
+}
+
+impl Parts {
+    /// Those that a mutation of [`show`] may have.
+    pub(super) fn of(query: &str) -> Self {
+        let [asks, adds, removes] = ["requestReviews", "addLabels", "removeLabels"].map(|part| query.contains(part));
+        Self { asks, adds, removes }
+    }
 }
 
 /// How [`show`] brings the comment up to date.

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        mutations::{Commenting, show},
+        mutations::{Commenting, Parts, show},
         permitted::MARK_READY,
         permitted_calls,
     };
@@ -230,7 +230,7 @@ mod tests {
             "query { viewer { login } }",
             "query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { owner { id } } }",
             MARK_READY,
-            &show(Commenting::Writes, true, false),
+            &show(Commenting::Writes, Parts { asks: false, adds: true, removes: false }),
             "",
         ] {
             assert_eq!(at(query, "acme", "site"), Err(Denied::Query), "{query}");

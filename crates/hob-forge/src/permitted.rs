@@ -9,7 +9,7 @@
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
 //! - GraphQL is read, and makes five changes: marking a draft as ready, auto-merge on and off, resolving review threads, reacting,
-//!   and the comment and labels that show an issue's state.
+//!   and what shows an issue's state, with whom its pull request asks for a review.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, IssueNumber, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     Reaction,
-    mutations::{Commenting, SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads, show},
+    mutations::{Commenting, Parts, SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads, show},
     tips::{FINISHED, issue_number},
 };
 
@@ -137,8 +137,7 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
         let reacts = |reaction| query == add_reaction(reaction, query.matches("addReaction").count());
         let is_one = [MARK_READY, SWITCH_ON, SWITCH_OFF].contains(&query);
-        let (adds, removes) = (query.contains("addLabels"), query.contains("removeLabels"));
-        let shows = |commenting| query == show(commenting, adds, removes);
+        let shows = |commenting| query == show(commenting, Parts::of(query));
         return method == Method::POST
             && (asks
                 || is_one
@@ -281,13 +280,16 @@ mod tests {
     #[test]
     fn an_issues_state_is_shown_by_one_mutation() {
         let asks = |query: &str| sends("POST", "/graphql", &json!({"query": query, "variables": {"body": "x"}}));
-        let all = show(Commenting::Edits, true, true);
-        assert!(
-            asks(&all) && asks(&show(Commenting::Writes, true, false)) && asks(&show(Commenting::Edits, false, true))
-        );
+        let parts = |[reviews, adds, removes]: [bool; 3]| Parts { asks: reviews, adds, removes };
+        let all = show(Commenting::Edits, parts([true; 3]));
+        assert!(asks(&all));
+        assert!(asks(&show(Commenting::Writes, parts([false, true, false]))));
+        assert!(asks(&show(Commenting::Edits, parts([false, false, true]))));
         for other in [
             all.replace("updateIssueComment", "deleteIssueComment"),
             all.replace("addLabels", "clearLabels"),
+            all.replace(", union: true", ""),
+            all.replace("requestReviews", "mergePullRequest"),
             format!("{all} mutation {{ x }}"),
             all.replace("{ comment:", "{ x: closeIssue(input: {issueId: $issue}) { clientMutationId } comment:"),
         ] {

@@ -1,4 +1,5 @@
-//! A transition as people see it, the status comment and the labels, in one GraphQL request instead of three calls of the REST API.
+//! A transition as people see it, the status comment, whom its pull request asks for a review, and the labels, in one GraphQL request
+//! instead of up to four calls of the REST API.
 //!
 //! # Guarantees
 //! The parts are made in their order, the comment first. One that fails stops none of the others, so what was made is told part by part:
@@ -6,7 +7,7 @@
 //!
 //! # Caveats
 //! GraphQL names everything by ids of its own. What has one is known from lists that were read anyway, and from the comment's last write
-//! under the lease; where one is missing, nothing is sent. GitHub does not say whether several mutations in one request count as several
+//! under the lease, and those of reviewers are asked for; where one is missing, nothing is sent. GitHub does not say whether several mutations in one request count as several
 //! writes in its secondary limits, so they do here.
 
 use std::{
@@ -14,15 +15,15 @@ use std::{
     sync::{MutexGuard, PoisonError, atomic::Ordering},
 };
 
-use hob_domain::{CommentId, LabelChange, Note};
+use hob_domain::{CommentId, LabelChange, Login, Note, PullNumber};
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
     Comments, ForgeError, HeldLease, Issue,
-    TokenPermission::IssuesWrite,
+    TokenPermission::{IssuesWrite, PullRequestsRead},
     graphql::{AnswerWire, ProblemWire},
-    mutations::{Commenting, show},
+    mutations::{Commenting, Parts, show},
     permitted::GRAPHQL,
 };
 
@@ -40,6 +41,8 @@ pub struct Showing<'a> {
     pub body: &'a str,
     /// The labels that change.
     pub changes: &'a [LabelChange],
+    /// Whom a pull request asks for a review, if there is anyone.
+    pub reviewers: Option<(PullNumber, &'a [Login])>,
 }
 
 /// What of it was made.
@@ -49,6 +52,14 @@ pub struct Shown {
     pub comment: Option<CommentId>,
     /// Whether all labels are right.
     pub labels: bool,
+    /// Whether all reviewers were asked.
+    pub asked: bool,
+}
+
+/// Whom to ask, by ids of GraphQL.
+struct Asking {
+    pull: String,
+    users: Vec<String>,
 }
 
 impl Comments<'_> {
@@ -57,8 +68,14 @@ impl Comments<'_> {
     /// # Errors
     /// [`ForgeError`] of the write; its outcome may be unknown.
     pub async fn show(self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
-        let Some((query, variables)) = self.request_of(lease, showing) else { return Ok(Shown::default()) };
-        let (body, parts) = (json!({ "query": query, "variables": variables }), 1 + showing.changes.len());
+        let asking = match showing.reviewers.filter(|_| self.has_mutations(showing.issue)) {
+            Some((pull, users)) => self.asking(pull, users).await,
+            None => None,
+        };
+        let (asks, mut parts) = (asking.is_some(), 1 + showing.changes.len());
+        let Some((query, variables)) = self.request_of(lease, showing, asking) else { return Ok(Shown::default()) };
+        parts += usize::from(asks);
+        let body = json!({ "query": query, "variables": variables });
         let what = format!("show the state of issue {}", lease.issue());
         let purpose = IssuesWrite.to(&what).counting(parts);
         if showing.comment.is_none() {
@@ -89,8 +106,39 @@ impl Comments<'_> {
                 lease.note(Note::Commented).await;
             }
         }
-        let labels = !data.is_null() && errors.iter().all(|problem| problem.part() == Some("comment"));
-        Ok(Shown { comment, labels })
+        let is_of = |problem: &ProblemWire, parts: &[&str]| problem.part().is_some_and(|part| parts.contains(&part));
+        let labels = !data.is_null() && errors.iter().all(|problem| is_of(problem, &["comment", "ask"]));
+        let asked =
+            asks && !data.is_null() && errors.iter().all(|problem| is_of(problem, &["comment", "add", "remove"]));
+        Ok(Shown { comment, labels, asked })
+    }
+
+    /// Whether an issue's state can be shown in one request.
+    fn has_mutations(self, issue: &Issue) -> bool {
+        self.forge.settings().pushes_per_minute > 0 && !issue.node.is_empty() && !self.lacking().contains(SHOW)
+    }
+
+    /// The ids of a pull request and of these accounts. `None` if they could not all be read: whom the forge does not know is asked over
+    /// REST, which says why not.
+    async fn asking(self, pull: PullNumber, users: &[Login]) -> Option<Asking> {
+        let mut variables = json!({ "owner": self.forge.repo.owner(), "name": self.forge.repo.name(), "number": pull });
+        let (mut parameters, mut fields) = (String::new(), String::new());
+        for (index, login) in users.iter().enumerate() {
+            parameters.push_str(&format!(", $u{index}: String!"));
+            fields.push_str(&format!(" u{index}: user(login: $u{index}) {{ id }}"));
+            variables[format!("u{index}")] = login.as_str().into();
+        }
+        let query = format!(
+            "query($owner: String!, $name: String!, $number: Int!{parameters}) {{ repository(owner: $owner, name: $name) {{ \
+             pullRequest(number: $number) {{ id }} }}{fields} }}"
+        );
+        let purpose = PullRequestsRead.to("find whom to ask for a review");
+        let answered = self.forge.connection().query(&query, variables, purpose).await;
+        let data =
+            answered.inspect_err(|error| tracing::debug!(%error, "reviewers are asked over REST: {error}")).ok()?.data;
+        let id = |node: &Value| node["id"].as_str().map(str::to_owned);
+        let users = (0..users.len()).map(|index| id(&data[format!("u{index}")])).collect::<Option<_>>()?;
+        Some(Asking { pull: id(&data["repository"]["pullRequest"])?, users })
     }
 
     fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -98,9 +146,9 @@ impl Comments<'_> {
     }
 
     /// The mutation and its variables. `None` if an id is not known, or everything goes over REST.
-    fn request_of(self, lease: &HeldLease, showing: Showing<'_>) -> Option<(String, Value)> {
-        let Showing { issue, comment, body, changes } = showing;
-        if self.forge.settings().pushes_per_minute == 0 || issue.node.is_empty() || self.lacking().contains(SHOW) {
+    fn request_of(self, lease: &HeldLease, showing: Showing<'_>, asking: Option<Asking>) -> Option<(String, Value)> {
+        let Showing { issue, comment, body, changes, reviewers: _ } = showing;
+        if !self.has_mutations(issue) {
             return None;
         }
         let known = self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
@@ -120,7 +168,12 @@ impl Comments<'_> {
             }
             None => Commenting::Writes,
         };
-        let query = show(commenting, !add.is_empty(), !remove.is_empty());
+        let parts = Parts { asks: asking.is_some(), adds: !add.is_empty(), removes: !remove.is_empty() };
+        let query = show(commenting, parts);
+        if let Some(Asking { pull, users }) = asking {
+            variables["pull"] = pull.into();
+            variables["reviewers"] = users.into();
+        }
         for (name, nodes) in [("add", add), ("remove", remove)].into_iter().filter(|(_, nodes)| !nodes.is_empty()) {
             variables[name] = nodes.into();
         }

@@ -53,6 +53,7 @@ mod finding;
 mod finished_ledgers;
 mod held_issue;
 mod inbox;
+mod introduce;
 mod ledgers;
 mod memory;
 mod metrics;

@@ -5,8 +5,8 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
-    Spend, State, Timestamp, Transition,
+    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Login, Nonce, Note, PullNumber, Receipt, Record,
+    RepositoryRecord, Spend, State, Timestamp, Transition,
 };
 use hob_forge::{Acquisition, BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
 use hob_words::{STATUS_MARK, status_body};
@@ -15,6 +15,7 @@ use crate::{
     WorkError, WorkEvent, Worker,
     held_issue::HeldIssue,
     inbox::give_receipts,
+    introduce::Introduction,
     notify::{close_question, note_what_came_before, notify, tell_of_question},
     observe::Observed,
     settlement::{Settlement, has_lessons, is_settled, settle},
@@ -92,10 +93,17 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if held.lease.record().closed_question().is_some() {
         Box::pin(close_question(worker, &held.lease)).await?;
     }
-    let shown = Box::pin(show_at_once(worker, held, state)).await?;
+    let introduction = Box::pin(Introduction::of(worker, &held.lease)).await?;
+    let accounts = introduction.as_ref().and_then(Introduction::accounts);
+    let shown = Box::pin(show_at_once(worker, held, state, accounts)).await?;
+    // The comment says what was refused.
+    let has_more_to_say = match introduction {
+        Some(introduction) => Box::pin(introduction.make(worker, &held.lease, shown.asked)).await?,
+        None => false,
+    };
     let commented = match shown.comment {
-        Some(_) => Ok(()),
-        None => comment(worker, &held.lease).await,
+        Some(_) if !has_more_to_say => Ok(()),
+        Some(_) | None => comment(worker, &held.lease).await,
     };
     let passes = |told: &Result<(), WorkError>| {
         told.as_ref().is_err_and(|error| matches!(error.class(), FailureClass::Transient { .. }))
@@ -124,8 +132,14 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
     release(worker, held).await
 }
 
-/// Makes comment and labels match the ledger in one request, as far as that can be done without a look at what is there.
-async fn show_at_once(worker: &Worker, held: &HeldIssue, state: State) -> Result<Shown, WorkError> {
+/// Makes comment and labels match the ledger and asks these accounts for a review, in one request, as far as that can be done without
+/// a look at what is there.
+async fn show_at_once(
+    worker: &Worker,
+    held: &HeldIssue,
+    state: State,
+    accounts: Option<(PullNumber, Vec<Login>)>,
+) -> Result<Shown, WorkError> {
     let (lease, changes) = (&held.lease, wanted_labels(worker, held, state));
     let comment = lease.record().comments.status;
     // A question is asked before the label says that there is one. A comment alone is one call as well.
@@ -133,7 +147,8 @@ async fn show_at_once(worker: &Worker, held: &HeldIssue, state: State) -> Result
         return Ok(Shown::default());
     }
     let body = status_of(worker, lease);
-    let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes };
+    let reviewers = accounts.as_ref().map(|(pull, accounts)| (*pull, accounts.as_slice()));
+    let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes, reviewers };
     let shown = match worker.forge.comments().show(lease, showing).await {
         Ok(shown) => shown,
         Err(error) if error.class() == FailureClass::Cancelled => return Err(error.into()),

@@ -48,6 +48,41 @@ async fn comment_and_labels_change_in_one_request() {
     world.finish().await;
 }
 
+/// An issue costs four writes of the API.
+#[tokio::test]
+async fn the_review_is_asked_for_in_the_request_that_shows_it() {
+    let world = World::fixing().set("publish.reviewers", "actor,wil").pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    is_shown_once(&world, issue).await;
+    let pull = world.pull().await;
+    let asked = pull["requested_reviewers"].as_array().unwrap().iter().map(|user| user["login"].as_str().unwrap());
+    assert_eq!(asked.collect::<Vec<_>>(), ["wil", "ann"]);
+    let (rest, _) = writes(&world);
+    let rest: Vec<_> = rest.iter().filter(|sent| *sent != "POST labels").collect();
+    assert!(
+        matches!(rest[..], [pull, status] if pull == "POST pulls" && status.starts_with("POST statuses/")),
+        "{rest:?}"
+    );
+    world.finish().await;
+}
+
+/// Of those who are asked together one does not exist, or is the author: the others are asked, and the comment says so.
+#[tokio::test]
+async fn a_reviewer_who_is_refused_is_told_in_the_comment() {
+    for reviewers in ["ann,nobody", "ann,hob"] {
+        let world = World::fixing().set("publish.reviewers", reviewers).pushing_ledgers().start().await;
+        let issue = world.asks("Make done.txt", "").await;
+        world.run().await;
+        is_shown_once(&world, issue).await;
+        let pull = world.pull().await;
+        assert_eq!(pull["requested_reviewers"][0]["login"], "ann", "{reviewers}: {:?}", world.failures());
+        let status = world.status(issue).await;
+        assert!(status.contains("could not be asked for a review"), "{reviewers}: {status}");
+        world.finish().await;
+    }
+}
+
 #[test]
 fn a_claim_whose_agent_does_not_start_soon_is_shown() {
     in_virtual_time(async {

@@ -109,10 +109,11 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     let shown_on = issues.get(lease.issue()).await.unwrap().unwrap();
     let changes = [LabelChange::Add("fresh".to_owned()), LabelChange::Remove("code".to_owned())];
     let mut comment = None;
-    for body in ["Written.", "Edited."] {
-        let shown =
-            forge.comments().show(lease, Showing { issue: &shown_on, comment, body, changes: &changes }).await.unwrap();
-        assert!(shown.comment.is_some() && shown.labels, "{shown:?}");
+    let reviewers = ["ann".into()];
+    for (body, reviewers) in [("Written.", None), ("Edited.", Some((things.pull, &reviewers[..])))] {
+        let showing = Showing { issue: &shown_on, comment, body, changes: &changes, reviewers };
+        let shown = forge.comments().show(lease, showing).await.unwrap();
+        assert!(shown.comment.is_some() && shown.labels && shown.asked == reviewers.is_some(), "{shown:?}");
         comment = shown.comment;
     }
     let split = forge.sub_issues();

@@ -31,7 +31,6 @@ mod hearing;
 mod hearings;
 mod heartbeat;
 mod images;
-mod introduce;
 mod job;
 mod kept;
 mod listen;

@@ -17,7 +17,6 @@ use crate::{
         end::AttemptEnd,
         hearing::{goes_back, look_once_more},
         heartbeat::is_withdrawn,
-        introduce::introduce,
         job::Job,
         merges_itself::may_merge_itself,
         noticed::with_advisories,
@@ -91,10 +90,6 @@ async fn publish_once(worker: &Worker, job: &Job<'_>, proven: &Proven) -> Result
     // A change to files that run automatically stays a draft, even with green checks.
     if worker.settings.publish.draft == DraftRule::UntilGreen && !wants_a_look(proven) {
         lease.note(Note::OpenedDraft(pull.number)).await;
-    }
-    // Nobody is asked for a review before the agent has read what people said.
-    if lease.record().commands.unread.is_empty() {
-        introduce(worker, job, pull.number).await?;
     }
     let proof = Some(proof_of(worker, job, proven, pull.number).await?);
     let spend = lease.record().spend;

@@ -17,8 +17,8 @@ use hob_forge::{ForgeError, Look, once};
 use crate::{
     WorkError, WorkEvent, Worker,
     attempt::{
-        branch::push_new, end::AttemptEnd, introduce::introduce, job::Job, merges_itself::may_merge_itself,
-        proof::Proven, statement::proof_of,
+        branch::push_new, end::AttemptEnd, job::Job, merges_itself::may_merge_itself, proof::Proven,
+        statement::proof_of,
     },
     auto_merge::{MergesItself, set_auto_merge},
     inbox::Conversation,
@@ -51,8 +51,6 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let wanted = unattended.then_some(MergesItself { head: &proven.head, base: &job.base.branch });
     set_auto_merge(worker, lease, pull, wanted).await;
     Box::pin(set_proof(worker, lease, pull, status)).await?;
-    // People who said more when it was opened have been heard now.
-    introduce(worker, job, pull).await?;
     let proof = proof_of(worker, job, proven, pull).await?;
     let has_changed = lease.record().review.from.as_ref() != Some(&proven.head);
     let change = if has_changed { proven.change.clone() } else { what_is_new(job, &proven.change).await? };
