@@ -142,7 +142,7 @@ impl Git {
         Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
     }
 
-    /// Writes the files of the commit to the folder `tree`, except those that are there as `index` says.
+    /// Writes the files of the commit to the folder `tree`, except those that `index` has: they are taken to be there as it says.
     pub(super) async fn check_out(
         &self,
         git_dir: &Path,
@@ -151,7 +151,7 @@ impl Git {
         sha: &Sha,
     ) -> Result<(), WorkspaceError> {
         let local = self.local(GitDir::Issue(git_dir))?.arg(option("--work-tree=", tree)).env("GIT_INDEX_FILE", index);
-        done("check the files out", local.args(["read-tree", "--reset", "-u", checked(sha)?])).await.map(drop)
+        done("check the files out", local.args(["read-tree", "-m", "-u", checked(sha)?])).await.map(drop)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Removes everything from a folder that a child could write, except files that are as git wrote them.
+//! Removes everything from a folder that a child could write, except files that are as git wrote them, and their entries from
+//! the record, so that git compares nothing once more and writes what is missing.
 //!
 //! The record is the index that git wrote when it filled the folder, kept where no child can write. A file stays if its
 //! inode, its size and both of its times are those of the record, to the nanosecond. Each change of a file
@@ -16,8 +17,13 @@
 //! - The times of folders are not looked at.
 
 use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsStr,
     fs::{self, DirBuilder},
-    os::unix::fs::{DirBuilderExt, MetadataExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{DirBuilderExt, MetadataExt},
+    },
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -39,13 +45,13 @@ const TRUSTED: [u32; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 /// The files by which git chose the form of the others: their paths and contents.
 pub(super) type Rules = Vec<(Vec<u8>, Oid)>;
 
-/// Removes what is not as `record` says from the folder `tree`; returns the rules by which git wrote what stays;
-/// `None` if nothing can stay.
+/// Removes what is not as `record` says from the folder `tree`, and from the record what is not in the folder then; returns
+/// the rules by which git wrote what stays; `None` if nothing stays.
 pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option<Rules>, WorkspaceError> {
     let failed = || disk("clean", tree);
     // A record that cannot be read says nothing: nothing stays.
     let index = if is_trusted(tree) { Index::open(record).ok() } else { None };
-    let known = Known { youngest: index.iter().flat_map(Index::iter).map(|entry| entry.ctime).max(), index };
+    let mut known = index.as_ref().map(Known::of).unwrap_or_default();
     let mode = mode_of_new_folders(record)?;
     let mut next = Some((Folder::open(tree).map_err(failed())?, PathBuf::new()));
     // A folder stays open while folders in it wait for their turn.
@@ -57,7 +63,7 @@ pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option
             let found = folder.stat(entry.name().as_os_str()).map_err(failed())?;
             if entry.is_folder() && known.has_folder(&path) && found.st_mode as RawMode & 0o7777 == mode {
                 waiting.push((Rc::clone(&folder), path));
-            } else if entry.is_folder() || !known.has_file(&path, &found) {
+            } else if entry.is_folder() || !known.finds_file(&path, &found) {
                 folder.removes(&entry.name()).map_err(failed())?;
             }
         }
@@ -72,7 +78,14 @@ pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option
             }
         }
     }
-    Ok(known.index.as_ref().map(rules_in))
+    match index.filter(|index| known.missing.len() < index.len()) {
+        None => remove(record).map(|()| None),
+        Some(mut index) => {
+            let rules = rules_in(&index);
+            known.forget_missing(&mut index).map_err(library("write the index"))?;
+            Ok(Some(rules))
+        }
+    }
 }
 
 /// The rules of conversion in an index.
@@ -86,20 +99,47 @@ fn rules_in(index: &Index) -> Rules {
 }
 
 /// What git wrote.
+#[derive(Default)]
 struct Known {
-    index: Option<Index>,
+    /// The files that were not found yet, by their paths.
+    missing: HashMap<Vec<u8>, IndexEntry>,
+    folders: HashSet<Vec<u8>>,
     /// When it wrote the last file.
     youngest: Option<IndexTime>,
 }
 
 impl Known {
-    fn has_folder(&self, path: &Path) -> bool {
-        self.index.as_ref().is_some_and(|index| index.find_prefix(path.join("")).is_ok())
+    fn of(index: &Index) -> Self {
+        let mut known = Self::default();
+        for entry in index.iter() {
+            let mut above = Path::new(OsStr::from_bytes(&entry.path)).parent();
+            while let Some(folder) = above
+                && known.folders.insert(folder.as_os_str().as_bytes().to_owned())
+            {
+                above = folder.parent();
+            }
+            known.youngest = known.youngest.max(Some(entry.ctime));
+            known.missing.insert(entry.path.clone(), entry);
+        }
+        known
     }
 
-    fn has_file(&self, path: &Path, found: &Stat) -> bool {
-        let Some(entry) = self.index.as_ref().and_then(|index| index.get_path(path, 0)) else { return false };
-        Some(entry.ctime) < self.youngest && is_same(&entry, found)
+    fn has_folder(&self, path: &Path) -> bool {
+        self.folders.contains(path.as_os_str().as_bytes())
+    }
+
+    fn finds_file(&mut self, path: &Path, found: &Stat) -> bool {
+        let path = path.as_os_str().as_bytes();
+        let is_intact = |entry: &IndexEntry| Some(entry.ctime) < self.youngest && is_same(entry, found);
+        self.missing.get(path).is_some_and(is_intact) && self.missing.remove(path).is_some()
+    }
+
+    /// Removes the files that were not found from the index that they are from.
+    fn forget_missing(&self, index: &mut Index) -> Result<(), git2::Error> {
+        for path in self.missing.keys() {
+            index.remove(Path::new(OsStr::from_bytes(path)), 0)?;
+        }
+        index.write()
     }
 }
 

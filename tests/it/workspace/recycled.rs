@@ -277,6 +277,54 @@ async fn other_rules_of_conversion_hold_for_files_that_stay() {
     }
 }
 
+/// Git writes a commit over a tree that it takes to be as Hob's record says, so paths that changed their kind are not in its way.
+#[tokio::test]
+async fn a_free_tree_becomes_a_commit_in_which_paths_are_of_another_kind() {
+    let yard = yard(1).await;
+    yard.many().await;
+    let fill =
+        "mkdir -p deep/er; echo x > deep/er/x; echo 1 > file; echo 1 > gone; echo 1 > run; ln -s run l; echo 1 > same";
+    sh(&yard.source(), fill).await;
+    yard.git("add -A && git commit -qm more && git push -q origin main").await;
+    let checkout = yard.prepared(7).await;
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    for folder in [checkout.folder(), &proof] {
+        sh(folder, "rm -r src/b*; echo 2 > same; echo 2 > gone; mkdir file2; rm run; mkdir run; echo x > run/x").await;
+    }
+    drop(checkout);
+    yard.prune().await;
+    let changes = "rm -r deep gone src/baab.txt; echo 1 > deep; rm file l; mkdir file l; echo 1 > file/x; echo 1 > l/x; chmod +x run; \
+        ln -s same file2; echo 2 > src/baac.txt";
+    sh(&yard.source(), changes).await;
+    yard.git("add -A && git commit -qm kinds && git push -q origin main").await;
+    let next = yard.prepared(8).await;
+    let proof = next.proof(next.base()).await.unwrap();
+    assert_eq!((yard.free("trees").len(), yard.free("proofs").len()), (0, 0));
+    let fresh =
+        Workspace::open(yard.home.path().join("other"), WorkspaceSettings::default(), child_environment()).await;
+    let fresh = fresh.unwrap();
+    fresh.fetch(&yard.remote, &main_branch()).await.unwrap();
+    let expected = yard.issue_of(&fresh, 8).await;
+    assert_eq!(seen(next.folder()).await, seen(expected.folder()).await);
+    assert_eq!(seen(&proof).await, seen(&expected.proof(expected.base()).await.unwrap()).await);
+    assert_eq!(commit(&next).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn git_writes_a_new_tree_once_whatever_rules_of_conversion_it_has() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (git, calls) = (home.path().join("git"), home.path().join("calls"));
+    crate::harness::script(&git, &format!("echo \"$*\" >> {}\nexec git \"$@\"", calls.display()));
+    let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
+    let yard = Yard::at(home, settings).await;
+    yard.begun().await;
+    fs::write(yard.source().join(".gitattributes"), "*.txt eol=crlf\n").unwrap();
+    yard.git("add -A && git commit -qm crlf && git push -q origin main").await;
+    let checkout = yard.prepared(7).await;
+    assert_eq!(fs::read_to_string(checkout.folder().join("src/a.txt")).unwrap(), "one\r\ntwo\r\n");
+    assert_eq!(fs::read_to_string(calls).unwrap().matches(" read-tree ").count(), 1);
+}
+
 #[tokio::test]
 async fn a_folder_of_checks_stays_while_the_issue_is_in_use_and_free_trees_go_first_for_room() {
     let yard = yard(1).await;
