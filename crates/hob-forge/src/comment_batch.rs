@@ -23,15 +23,21 @@ pub(super) const ISSUES: Objects = Objects {
         lastEditedAt body author { login __typename } } } }",
 };
 
+/// The facts of [`ISSUES`].
 #[derive(Deserialize)]
-struct IssueWire {
+pub(super) struct CommentsWire {
     comments: List<CommentWire>,
 }
 
-impl IssueWire {
+impl CommentsWire {
+    /// All comments, oldest first. `None` if some are not here.
+    pub(super) fn whole(self) -> Option<Vec<Comment>> {
+        Some(self.comments.whole()?.into_iter().map(Comment::from).collect())
+    }
+
     /// All comments, oldest first. `None` if there are other ones than these `told`.
     fn into_comments(self, told: u64) -> Option<Vec<Comment>> {
-        let comments: Vec<Comment> = self.comments.whole()?.into_iter().map(Comment::from).collect();
+        let comments = self.whole()?;
         (comments.len() as u64 == told).then_some(comments)
     }
 }
@@ -51,7 +57,7 @@ pub async fn comments_of_each(
         let purpose = IssuesRead.to("read the issues' comments");
         let mut data = objects(forge, &ISSUES, numbers, purpose).await?.data;
         for (index, issue) in batch.iter().enumerate() {
-            let wire = IssueWire::deserialize(data["repository"][object_name(index)].take());
+            let wire = CommentsWire::deserialize(data["repository"][object_name(index)].take());
             let comments = wire.ok().and_then(|wire| wire.into_comments(issue.comments));
             found.extend(comments.map(|comments| (issue.number, comments)));
         }
@@ -67,7 +73,7 @@ mod tests {
 
     fn comments(has_more: bool, nodes: Value, told: u64) -> Option<usize> {
         let list = json!({ "comments": { "pageInfo": { "hasPreviousPage": has_more }, "nodes": nodes } });
-        IssueWire::deserialize(list).ok()?.into_comments(told).map(|comments| comments.len())
+        CommentsWire::deserialize(list).ok()?.into_comments(told).map(|comments| comments.len())
     }
 
     #[test]

@@ -1,25 +1,48 @@
-//! What a process that knows nothing of a repository asks first, in one GraphQL query instead of three reads: a scheduled run with
-//! nothing to do asks hardly more.
+//! What a process that knows nothing of a repository asks first, in one GraphQL query: branch and file, the issues, what was said on those
+//! that wait for an answer, and their ledgers. Beside the list of the refs, a run with nothing to do asks nothing else.
 //!
 //! # Caveats
-//! It is never answered with 304: a process that stays reads the tip over the REST API from then on. What the query does not
-//! tell plainly is left to the REST API, whose answers say what is wrong: [`first_look`] then is `None`.
+//! - It is never answered with 304: a process that stays reads all of it over the REST API from then on. What the query does not
+//!   tell plainly is left to the REST API, whose answers say what is wrong: [`first_look`] then is `None`.
+//! - GraphQL does not say what blocks an issue: [`FirstLook::issues`] have a `blocked_by` of 0, and their assignees are people only.
 
-use hob_domain::Sha;
+use std::collections::BTreeMap;
+
+use hob_domain::{Actor, ClosedAs, IssueNumber, IssueStatus, Login, Sha, Timestamp};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{BaseBranch, Forge, RepositoryDetails, TokenPermission::ContentsRead};
+use crate::{
+    BaseBranch, Comment, Forge, Issue, RepositoryDetails,
+    TokenPermission::ContentsRead,
+    comment_batch::{CommentsWire, ISSUES},
+    edits::EditorWire,
+    ledger_batch::{COMMITS, learn},
+    objects::object_name,
+    open_pulls::List,
+};
 
-pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $path: String!) { repository(owner: $owner, name: $name) { \
-    nameWithOwner isArchived hasIssuesEnabled isPrivate viewerPermission defaultBranchRef { name target { ... on Commit { oid \
-        tree { oid } file(path: $path) { mode object { ... on Blob { text isTruncated } } } } } } } }";
+/// The most issues: bodies and comments are long, and the answer has to come within `forge.timeout`.
+const ISSUES_MAX: usize = 50;
 
 /// The kind of an entry that is a file, and the part of its mode that says so: a link has another.
 const FILE: u32 = 0o100_000;
 const KIND: u32 = 0o170_000;
 
-/// A repository, its base branch and a file there.
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct FirstQuestion<'a> {
+    /// The path of the file.
+    pub path: &'a str,
+    /// The label of the issues.
+    pub label: &'a str,
+    /// The label of those among them that wait for an answer.
+    pub blocked: &'a str,
+    /// The tips of ledgers. The caller bounds their number.
+    pub ledgers: &'a [&'a Sha],
+}
+
+/// A repository, its base branch and a file there, and its issues.
 #[derive(Debug, Clone)]
 pub struct FirstLook {
     /// The repository's own data.
@@ -28,6 +51,10 @@ pub struct FirstLook {
     pub base: BaseBranch,
     /// The text of the file. `None` if the commit has none.
     pub file: Option<String>,
+    /// The open issues with the label, oldest first. `None` if there are more than the query tells.
+    pub issues: Option<Vec<Issue>>,
+    /// The comments on open issues that wait for an answer, oldest first, of each all or none.
+    pub comments: BTreeMap<IssueNumber, Vec<Comment>>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +68,47 @@ struct RepositoryWire {
     viewer_permission: Option<String>,
     /// `None` of a repository without commits.
     default_branch_ref: Option<BranchWire>,
+    labelled: List<IssueWire>,
+    blocked: List<SaidWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct IssueWire {
+    id: String,
+    number: IssueNumber,
+    title: String,
+    body: String,
+    url: String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    author: Option<EditorWire>,
+    labels: Option<List<LabelWire>>,
+    assignees: List<PersonWire>,
+    comments: CountWire,
+}
+
+#[derive(Deserialize)]
+struct LabelWire {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct PersonWire {
+    login: Login,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CountWire {
+    total_count: u64,
+}
+
+#[derive(Deserialize)]
+struct SaidWire {
+    number: IssueNumber,
+    #[serde(flatten)]
+    said: CommentsWire,
 }
 
 #[derive(Deserialize)]
@@ -82,16 +150,72 @@ impl EntryWire {
     }
 }
 
-/// What one query tells of the repository, its base branch and the file at `path` there. `None` if it does not tell them.
-pub async fn first_look(forge: &Forge, path: &str) -> Option<FirstLook> {
-    let repo = forge.repo();
-    let variables = json!({ "owner": repo.owner(), "name": repo.name(), "path": path });
+impl IssueWire {
+    /// The issue. `None` if some of its labels or assignees are not here.
+    fn into_issue(self) -> Option<Issue> {
+        Some(Issue {
+            number: self.number,
+            title: self.title,
+            body: self.body,
+            status: IssueStatus::Open,
+            labels: self.labels?.whole()?.into_iter().map(|label| label.name).collect(),
+            author: self.author.map(|author| Actor::from(author).login),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            html_url: self.url,
+            node: self.id,
+            assignees: self.assignees.whole()?.into_iter().map(|person| person.login).collect(),
+            blocked_by: 0,
+            comments: self.comments.total_count,
+            closed_as: ClosedAs::Completed,
+            closed_by: None,
+        })
+    }
+}
+
+/// The query that asks for so many ledgers.
+pub(super) fn query(ledgers: usize) -> String {
+    let names = || (0..ledgers).map(object_name);
+    let parameters: String = names().map(|name| format!(", ${name}: GitObjectID!")).collect();
+    let objects: String = names().map(|name| format!(" {name}: object(oid: ${name}) {{ ...ledger }}")).collect();
+    let ledger = if ledgers == 0 { String::new() } else { COMMITS.fragment("ledger") };
+    let said = ISSUES.fragment("said");
+    format!(
+        "query($owner: String!, $name: String!, $path: String!, $label: String!, $blocked: String!{parameters}) {{ \
+         repository(owner: $owner, name: $name) {{ nameWithOwner isArchived hasIssuesEnabled isPrivate viewerPermission \
+         defaultBranchRef {{ name target {{ ... on Commit {{ oid tree {{ oid }} \
+         file(path: $path) {{ mode object {{ ... on Blob {{ text isTruncated }} }} }} }} }} }} \
+         labelled: issues(first: {ISSUES_MAX}, states: [OPEN], labels: [$label], \
+         orderBy: {{field: CREATED_AT, direction: ASC}}) {{ pageInfo {{ hasNextPage }} nodes {{ \
+         id number title body url createdAt updatedAt author {{ login __typename }} \
+         labels(first: 100) {{ pageInfo {{ hasNextPage }} nodes {{ name }} }} \
+         assignees(first: 100) {{ pageInfo {{ hasNextPage }} nodes {{ login }} }} comments {{ totalCount }} }} }} \
+         blocked: issues(first: {ISSUES_MAX}, states: [OPEN], labels: [$blocked], \
+         orderBy: {{field: CREATED_AT, direction: ASC}}) {{ nodes {{ number ...said }} }}{objects} }} }} {said} {ledger}"
+    )
+}
+
+/// Whether this is the whole text of the query, for any number of ledgers.
+pub(super) fn is_asked_by(asked: &str) -> bool {
+    asked == query(asked.matches(": object(oid: $").count())
+}
+
+/// What one query tells. `None` if it does not tell repository, branch and file. The ledgers are known from then on.
+pub async fn first_look(forge: &Forge, question: FirstQuestion<'_>) -> Option<FirstLook> {
+    let (repo, FirstQuestion { path, label, blocked, ledgers }) = (forge.repo(), question);
+    let mut variables =
+        json!({ "owner": repo.owner(), "name": repo.name(), "path": path, "label": label, "blocked": blocked });
+    for (index, ledger) in ledgers.iter().enumerate() {
+        variables[object_name(index)] = ledger.as_str().into();
+    }
     let purpose = ContentsRead.to("look at the repository for the first time");
-    let asked = forge.connection().query(QUERY, variables, purpose).await;
+    let asked = forge.connection().query(&query(ledgers.len()), variables, purpose).await;
     let asked = asked.map_err(|error| tracing::debug!(%error, "the repository is read over the REST API: {error}"));
     // Of a file that there is not, GitHub says that as an error beside the rest.
     let mut answered = asked.ok().filter(|answered| answered.lacks_at_most("file"))?;
-    let wire = RepositoryWire::deserialize(answered.data["repository"].take()).ok()?;
+    let mut repository = answered.data["repository"].take();
+    let commits: Vec<Value> = (0..ledgers.len()).map(|index| repository[object_name(index)].take()).collect();
+    let wire = RepositoryWire::deserialize(repository).ok()?;
     // A repository that was renamed is an error of the REST API, which says its new name.
     if !wire.name_with_owner.eq_ignore_ascii_case(&repo.to_string()) {
         return None;
@@ -110,7 +234,13 @@ pub async fn first_look(forge: &Forge, path: &str) -> Option<FirstLook> {
         has_issues: wire.has_issues_enabled,
         is_public: !wire.is_private,
     };
-    Some(FirstLook { details, base: BaseBranch { name: branch.name, sha: commit.oid, tree: commit.tree.oid }, file })
+    for (ledger, told) in ledgers.iter().zip(&commits) {
+        learn(forge, ledger, told);
+    }
+    let base = BaseBranch { name: branch.name, sha: commit.oid, tree: commit.tree.oid };
+    let issues = wire.labelled.whole().and_then(|all| all.into_iter().map(IssueWire::into_issue).collect());
+    let comments = wire.blocked.entries().filter_map(|wire| Some((wire.number, wire.said.whole()?))).collect();
+    Some(FirstLook { details, base, file, issues, comments })
 }
 
 #[cfg(test)]
@@ -134,6 +264,38 @@ mod tests {
             ("a folder", EntryWire { mode: 0o040_000, object: None }.text()),
         ] {
             assert_eq!(found, None, "{what}");
+        }
+    }
+
+    /// An issue with some fields replaced.
+    fn issue(more: &Value) -> Option<Issue> {
+        let mut wire = json!({ "id": "I_1", "number": 7, "title": "Paint", "body": "Blue.", "url": "https://example.com/7",
+            "createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-03T03:04:05Z", "comments": { "totalCount": 3 },
+            "author": { "login": "renovate", "__typename": "Bot" },
+            "labels": { "pageInfo": { "hasNextPage": false }, "nodes": [{ "name": "code" }, { "name": "blocked" }] },
+            "assignees": { "pageInfo": { "hasNextPage": false }, "nodes": [{ "login": "ann" }] } });
+        for (name, value) in more.as_object().unwrap() {
+            wire[name] = value.clone();
+        }
+        IssueWire::deserialize(wire).ok()?.into_issue()
+    }
+
+    #[test]
+    fn an_issue_is_as_the_rest_api_has_it_or_not_told() {
+        let told = issue(&json!({})).unwrap();
+        assert_eq!((told.number.0, told.labels.join(" ").as_str(), told.comments), (7, "code blocked", 3));
+        assert_eq!((told.author, told.assignees), (Some("renovate[bot]".into()), vec!["ann".into()]));
+        assert_eq!(issue(&json!({ "author": null })).unwrap().author, None, "the account is gone");
+        let more = |nodes: Value| json!({ "pageInfo": { "hasNextPage": true }, "nodes": nodes });
+        let hidden = json!({ "pageInfo": { "hasNextPage": false }, "nodes": [null] });
+        for part in [
+            json!({ "labels": null }),
+            json!({ "labels": more(json!([{ "name": "code" }])) }),
+            json!({ "labels": hidden }),
+            json!({ "assignees": more(json!([{ "login": "ann" }])) }),
+            json!({ "assignees": hidden }),
+        ] {
+            assert!(issue(&part).is_none(), "{part}");
         }
     }
 }

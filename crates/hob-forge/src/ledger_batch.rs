@@ -6,9 +6,10 @@
 
 use hob_domain::{Sha, Timestamp};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
-    ForgeError, Ledger,
+    Forge, ForgeError, Ledger,
     TokenPermission::ContentsRead,
     objects::{Objects, object_name, objects},
     refs::{AuthorWire, CommitWire, ObjectWire, commit_path},
@@ -80,18 +81,20 @@ impl Ledger<'_> {
     }
 
     async fn read_batch(self, commits: &[&Sha]) -> Result<(), ForgeError> {
-        let connection = self.forge.connection();
         let oids = commits.iter().map(|commit| commit.as_str().into());
         let data = objects(self.forge, &COMMITS, oids, ContentsRead.to("read the ledgers")).await?.data;
         for (index, commit) in commits.iter().enumerate() {
-            let node = NodeWire::deserialize(&data["repository"][object_name(index)]);
-            // An object that is not a commit, or not the requested one, is left to a single read.
-            if let Ok(node) = node
-                && node.oid == **commit
-            {
-                connection.know(&commit_path(self.forge, commit), &CommitWire::from(node));
-            }
+            learn(self.forge, commit, &data["repository"][object_name(index)]);
         }
         Ok(())
+    }
+}
+
+/// Fills the cache with the commit as GraphQL told it. An object that is not a commit, or not this one, is left to a single read.
+pub(super) fn learn(forge: &Forge, commit: &Sha, told: &Value) {
+    if let Ok(node) = NodeWire::deserialize(told)
+        && node.oid == *commit
+    {
+        forge.connection().know(&commit_path(forge, commit), &CommitWire::from(node));
     }
 }

@@ -94,7 +94,7 @@ pub use edits::BodyEdit;
 pub use error::ForgeError;
 pub use failed_jobs::{FailedJob, JobFailure, WorkflowRun};
 pub use finished_ledgers::{finished_list, write_finished_list};
-pub use first_look::{FirstLook, first_look};
+pub use first_look::{FirstLook, FirstQuestion, first_look};
 pub use forward::{Answer, Asked, NotForwarded, PushRoom, count_forwarded_push, forward};
 pub use head_checks::HeadChecks;
 pub use issues::{Issue, Issues, OpenIssues};

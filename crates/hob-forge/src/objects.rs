@@ -34,6 +34,11 @@ impl Objects {
         )
     }
 
+    /// The facts under another name, for a query that asks for more than one kind of them.
+    pub(super) fn fragment(&self, name: &str) -> String {
+        self.facts.replacen("facts", name, 1)
+    }
+
     /// Whether this is the whole text of its query, for any number of them.
     pub(super) fn is_asked_by(&self, query: &str) -> bool {
         let objects = query.matches(&format!(": {}({}: $", self.field, self.argument)).count();

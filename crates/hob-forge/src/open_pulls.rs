@@ -246,6 +246,11 @@ impl<T> List<T> {
         !self.page_info.has_previous_page && !self.page_info.has_next_page
     }
 
+    /// The entries that are here and that the token may see.
+    pub(super) fn entries(self) -> impl Iterator<Item = T> {
+        self.nodes.into_iter().flatten()
+    }
+
     /// Its entries. `None` if there are more, or if the token may not see one.
     pub(super) fn whole(self) -> Option<Vec<T>> {
         if self.has_all() { self.nodes.into_iter().collect() } else { None }

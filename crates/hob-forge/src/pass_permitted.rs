@@ -97,7 +97,8 @@ fn permit_query(pass: &Pass, method: &Method, body: Option<&Value>) -> Result<()
         return Err(Denied::NotOfHob);
     };
     let query = body["query"].as_str().unwrap_or_default();
-    let is_own = [before_claim::QUERY, edits::QUERY, edits::TEXTS, threads::QUERY, first_look::QUERY].contains(&query)
+    let is_own = [before_claim::QUERY, edits::QUERY, edits::TEXTS, threads::QUERY].contains(&query)
+        || first_look::is_asked_by(query)
         || [COMMITS, PULLS, ISSUES].iter().any(|objects| objects.is_asked_by(query));
     if !is_own {
         return Err(Denied::Query);
@@ -210,7 +211,8 @@ mod tests {
             edits::QUERY.to_owned(),
             edits::TEXTS.to_owned(),
             threads::QUERY.to_owned(),
-            first_look::QUERY.to_owned(),
+            first_look::query(0),
+            first_look::query(3),
             COMMITS.query(3),
             PULLS.query(2),
             ISSUES.query(2),

@@ -1,11 +1,13 @@
 //! Explanation: what would be done about each issue, or why nothing. It only reads.
 
+use std::sync::Arc;
+
 use hob_config::{REPOSITORY_SETTINGS_PATH, RepositorySettings};
 use hob_domain::{
     Action, ApprovalGrant, Blocked, Decision, Ending, IssueNumber, IssueStatus, IssueView, Planned, Record, Recovery,
     RepositoryRecord, State, Timestamp, Unblocking, WaitReason, decide, first_record, has_label, plan, plan_chosen,
 };
-use hob_forge::Issue;
+use hob_forge::{ForgeError, Issue};
 use hob_words::{chosen_by_outcomes, how_to_answer, likely_cost};
 use serde::Serialize;
 
@@ -16,7 +18,7 @@ use crate::{
     decision::{but_for_news, sentence},
     inbox::{Conversation, Inbox, Response, response},
     observe::{Discovered, Observed, discover, is_own_claim, observe, own_comment},
-    repository_file::here,
+    repository_file::{Ahead, arrive, here},
     trigger::trigger_is_gone,
 };
 
@@ -96,13 +98,23 @@ pub struct Overview {
     pub repository: Option<RepositoryRecord>,
 }
 
+/// All issues, and the worker with its settings in their repository.
+async fn discovered(worker: &Worker) -> Result<(Arc<Worker>, Discovered), WorkError> {
+    let (worker, ahead) = match Box::pin(arrive(worker)).await {
+        Err(WorkError::Forge(ForgeError::EmptyRepository(_))) => (Arc::new(worker.clone()), Ahead::default()),
+        arrived => arrived?,
+    };
+    let found = Box::pin(discover(&worker, ahead)).await?;
+    Ok((worker, found))
+}
+
 /// The issues, and the records of those that are not finished.
 ///
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
-    let worker = &here(worker).await?;
-    let found = discover(worker).await?;
+    let (worker, found) = discovered(worker).await?;
+    let worker = &worker;
     let planned = plan(&found.snapshot, &worker.settings.plan_rules(), worker.forge.now());
     let mut queue = explained(worker, &found, planned).await?;
     queue.extend(found.unreadable.into_iter().map(|(issue, unreadable)| {
@@ -121,8 +133,8 @@ pub async fn overview(worker: &Worker) -> Result<Overview, WorkError> {
 /// # Errors
 /// [`WorkError`] of a read; nothing is written.
 pub async fn selected(worker: &Worker, numbers: &[IssueNumber]) -> Result<Vec<Option<Explained>>, WorkError> {
-    let worker = &here(worker).await?;
-    let found = Box::pin(discover(worker)).await?;
+    let (worker, found) = discovered(worker).await?;
+    let worker = &worker;
     let planned = plan_chosen(&found.snapshot, numbers, &worker.settings.plan_rules(), worker.forge.now());
     let mut known = explained(worker, &found, planned).await?.into_iter().peekable();
     let mut all = Vec::new();

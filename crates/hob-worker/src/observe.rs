@@ -1,7 +1,7 @@
 //! Observation: the forge's view of all issues, or of one, with as few calls as possible.
 //!
 //! One list of issues, one of refs and one of open pull requests, all conditional; each ledger tip once, since a commit
-//! never changes, and several in one query. Many old unknown ones come through git, which costs no quota: a scheduled
+//! never changes, and several in one query. A process that knows nothing has most of it from its first query. Many old unknown ones come through git, which costs no quota: a scheduled
 //! job knows none, and a forge gives it a thousand calls an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use hob_domain::{
     CommentId, FailureClass, IssueNumber, IssueView, LabelEventKind, PullNumber, PullStatus, Record, Snapshot, State,
     Timestamp, has_label,
 };
-use hob_forge::{Comment, ForgeError, Issue, LedgerEntry, Tip, comments_of_each};
+use hob_forge::{Comment, ForgeError, Issue, LedgerEntry, OpenIssues, Tip, comments_of_each};
 use hob_words::STATUS_MARK;
 use tokio::time::Instant;
 
@@ -21,6 +21,7 @@ use crate::{
     inbox::{Conversation, Inbox},
     people::still_begun,
     pull_facts::{Followed, Tips, pull_facts, read_ahead},
+    repository_file::Ahead,
 };
 
 /// A snapshot, with what an action needs beside it.
@@ -31,23 +32,34 @@ pub(super) struct Discovered {
     pub(super) unreadable: BTreeMap<IssueNumber, Unreadable>,
     /// Of all ledgers.
     pub(super) tips: hob_forge::Tips,
+    /// Comments that were read before.
+    comments: BTreeMap<IssueNumber, Vec<Comment>>,
 }
 
 impl Discovered {
-    /// The comments on these issues, as far as one query tells them. Those of a single issue are read when they are needed.
+    /// The comments on these issues, as far as the first look or one query tells them. Those of a single issue are read when they are
+    /// needed.
     pub(super) async fn comments_on(
         &self,
         worker: &Worker,
         issues: impl Iterator<Item = IssueNumber>,
     ) -> BTreeMap<IssueNumber, Vec<Comment>> {
-        let issues: Vec<&Issue> = issues.filter_map(|number| self.issues.get(&number)).collect();
-        if issues.len() < 2 {
-            return BTreeMap::new();
+        let (mut found, mut unknown) = (BTreeMap::new(), Vec::new());
+        for issue in issues.filter_map(|number| self.issues.get(&number)) {
+            // If their number is another one, either list lags.
+            match self.comments.get(&issue.number).filter(|comments| comments.len() as u64 == issue.comments) {
+                Some(comments) => drop(found.insert(issue.number, comments.clone())),
+                None => unknown.push(issue),
+            }
         }
-        comments_of_each(&worker.forge, &issues).await.unwrap_or_else(|error| {
-            tracing::debug!(%error, "the comments are read issue by issue: {error}");
-            BTreeMap::new()
-        })
+        if unknown.len() < 2 {
+            return found;
+        }
+        match comments_of_each(&worker.forge, &unknown).await {
+            Ok(more) => found.extend(more),
+            Err(error) => tracing::debug!(%error, "the comments are read issue by issue: {error}"),
+        }
+        found
     }
 }
 
@@ -59,9 +71,13 @@ pub(super) struct Unreadable {
 
 /// The forge's current view of every issue that has the trigger label or an unfinished ledger. An issue that cannot be
 /// read, or whose ledger cannot, such as a newer Hob's, is an event and does not stop the others.
-pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
-    let listed = worker.forge.issues().open_with(&worker.settings.labels.trigger).await?;
-    let tips = worker.forge.ledger().tips().await?;
+pub(super) async fn discover(worker: &Worker, ahead: Ahead) -> Result<Discovered, WorkError> {
+    let Ahead { tips, issues, comments } = ahead;
+    let listed = list(worker, tips.as_ref(), issues).await?;
+    let tips = match tips {
+        Some(tips) => tips,
+        None => worker.forge.ledger().tips().await?,
+    };
     let mut issues: BTreeMap<_, _> = listed.issues.into_iter().map(|issue| (issue.number, issue)).collect();
     let mut unreadable = BTreeMap::new();
     for (number, error) in listed.unreadable {
@@ -130,7 +146,41 @@ pub(super) async fn discover(worker: &Worker) -> Result<Discovered, WorkError> {
             }
         }
     }
-    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable, tips })
+    Ok(Discovered { snapshot: Snapshot { issues: views, repository }, issues, unreadable, tips, comments })
+}
+
+/// The open issues with the trigger label: those that were `told` with these tips, unless one of them may be claimed. What blocks that one
+/// is only in the list of the REST API.
+async fn list(
+    worker: &Worker,
+    tips: Option<&hob_forge::Tips>,
+    told: Option<Vec<Issue>>,
+) -> Result<OpenIssues, WorkError> {
+    if let (Some(tips), Some(issues)) = (tips, told)
+        && !is_one_to_claim(worker, tips, &issues).await
+    {
+        return Ok(OpenIssues { issues, unreadable: Vec::new() });
+    }
+    Ok(worker.forge.issues().open_with(&worker.settings.labels.trigger).await?)
+}
+
+/// Whether one of these issues may be claimed, as far as their ledgers show.
+async fn is_one_to_claim(worker: &Worker, tips: &hob_forge::Tips, issues: &[Issue]) -> bool {
+    let tip = |issue: &Issue| tips.issues.iter().find(|tip| tip.issue == issue.number);
+    worker.forge.ledger().read_ahead(issues.iter().filter_map(tip).map(|tip| &tip.commit)).await;
+    for issue in issues {
+        let Some(tip) = tip(issue) else { return true };
+        match worker.forge.ledger().entry(tip).await {
+            Ok(entry) if !waits_for_claim(Some(&entry.record)) => {}
+            Ok(_) | Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// Whether the issue of this record may be claimed once nothing blocks it.
+fn waits_for_claim(record: Option<&Record>) -> bool {
+    record.is_none_or(|record| matches!(record.state, State::Ready | State::Done))
 }
 
 /// The error of an issue that cannot have a ledger, because a ref exists below its name.
@@ -269,10 +319,9 @@ async fn view(
         },
         None => None,
     };
-    let waiting = record.as_ref().is_none_or(|record| matches!(record.state, State::Ready | State::Done));
     let blockers = match issue.blocked_by {
         0 => Vec::new(),
-        _ if !waiting => Vec::new(),
+        _ if !waits_for_claim(record.as_ref()) => Vec::new(),
         _ => worker.forge.issues().blockers(issue.number).await?,
     };
     let begun = match record.as_ref().filter(|record| record.state == State::Ready) {

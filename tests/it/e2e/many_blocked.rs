@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use github_emulator::{Fault, LoggedRequest, What, When};
 use hob_domain::State;
+use hob_forge::{Access, FirstQuestion, first_look};
 use http::Method;
 use serde_json::json;
 
@@ -29,7 +30,7 @@ fn since(world: &World, before: usize) -> Vec<LoggedRequest> {
 }
 
 #[tokio::test]
-async fn a_process_that_knows_none_of_them_sees_in_one_query_that_nobody_answered() {
+async fn a_process_that_knows_none_of_them_sees_in_three_calls_that_nobody_answered() {
     let (world, all) = with_blocked(4).await;
     // Words of an outsider, and of a maintainer to somebody else, are no answers either.
     world.comments("tess", all[0], "/hob cancel").await;
@@ -47,16 +48,31 @@ async fn a_process_that_knows_none_of_them_sees_in_one_query_that_nobody_answere
     let before = more.forge.requests().len();
     run(&more.worker("w2").await).await;
     let of_two = since(&more, before).iter().filter(|call| call.counted).count();
-    // The permission of the outsider's account, and nothing for each issue.
-    assert_eq!(of_four, of_two + 1, "{made:?}");
+    // The refs, the first look and the token's own account; beside them the permission of the outsider's, and nothing for each issue.
+    assert_eq!((of_two, of_four), (3, 3 + 1), "{made:?}");
     for args in [&["status"][..], &["status", "--ready", "--json"]] {
         let before = world.forge.requests().len();
         let ended = world.hob(args).await;
         assert_eq!(ended.code, 0, "{ended:?}");
         let made = since(&world, before);
         assert!(!made.iter().any(|call| call.path.ends_with("/comments")), "{args:?}: {made:?}");
+        assert_eq!(made.iter().filter(|call| call.counted).count(), 3 + 1, "{args:?}: {made:?}");
     }
     more.finish().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_first_look_has_the_issues_as_the_list_has_them() {
+    let (world, all) = with_blocked(2).await;
+    world.comments("ann", all[1], "Wait for the painter.").await;
+    world.call("ann", Method::POST, &format!("/issues/{}/assignees", all[0]), json!({ "assignees": ["wil"] })).await;
+    let forge = world.bot(Access::ReadOnly);
+    let question = FirstQuestion { path: ".github/hob.toml", label: "code", blocked: "blocked", ledgers: &[] };
+    let told = first_look(&forge, question).await.unwrap();
+    let listed = forge.issues().open_with("code").await.unwrap().issues;
+    assert_eq!(format!("{:#?}", told.issues.unwrap()), format!("{listed:#?}"));
+    assert_eq!((listed.len(), told.comments[&listed[1].number].len() as u64), (2, listed[1].comments));
     world.finish().await;
 }
 

@@ -8,8 +8,8 @@ use hob_domain::{
     Reviewers, SUB_ISSUE_MARK, Timestamp,
 };
 use hob_forge::{
-    App, AppKey, Authentication, BaseBranch, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing,
-    comments_of_each, outlines, pull_outlines,
+    App, AppKey, Authentication, BaseBranch, FirstQuestion, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing,
+    comments_of_each, first_look, outlines, pull_outlines,
 };
 use http::Method;
 use serde_json::json;
@@ -211,7 +211,10 @@ async fn of_ledgers(forge: &Forge, lease: &HeldLease, things: &Things) {
     let ledger = forge.ledger();
     let tips = ledger.tips().await.unwrap();
     assert_eq!(tips.issues.len(), 2);
-    ledger.read_ahead(tips.issues.iter().map(|tip| &tip.commit)).await;
+    let commits: Vec<_> = tips.issues.iter().map(|tip| &tip.commit).collect();
+    ledger.read_ahead(commits.iter().copied()).await;
+    let question = FirstQuestion { path: "README.md", label: "code", blocked: "blocked", ledgers: &commits };
+    assert!(first_look(forge, question).await.unwrap().file.is_some());
     for tip in &tips.issues {
         ledger.entry(tip).await.unwrap();
     }

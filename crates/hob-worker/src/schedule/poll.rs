@@ -18,7 +18,7 @@ use crate::{
     observe::{Discovered, discover},
     preflight::preflight,
     reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, unanswered, write_journal},
-    repository_file::{default_branch, default_tip, in_repository},
+    repository_file::{arrive, default_branch, in_repository},
     schedule::dashboard::{board, keep_dashboard},
     trigger::trigger_is_gone,
 };
@@ -120,9 +120,10 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if !passes_preflight(worker, Preflight::AtStart).await? {
         return Ok(None);
     }
-    let Some(here) = worker.cancel.run_until_cancelled(now_here(worker)).await.transpose()? else { return Ok(None) };
+    let arrived = worker.cancel.run_until_cancelled(Box::pin(arrive(worker))).await.transpose()?;
+    let Some((here, ahead)) = arrived else { return Ok(None) };
     let worker = &here;
-    let Some(found) = worker.cancel.run_until_cancelled(Box::pin(discover(worker))).await.transpose()? else {
+    let Some(found) = worker.cancel.run_until_cancelled(Box::pin(discover(worker, ahead))).await.transpose()? else {
         return Ok(None);
     };
     let (rules, now) = (worker.settings.plan_rules(), worker.forge.now());
@@ -208,11 +209,6 @@ async fn passes_preflight(worker: &Worker, now: Preflight) -> Result<bool, WorkE
     ready?;
     *worker.memory.preflight.lock() = Preflight::Done;
     Ok(true)
-}
-
-/// The worker with the settings that count in its repository now.
-async fn now_here(worker: &Worker) -> Result<Arc<Worker>, WorkError> {
-    in_repository(worker, &default_tip(worker).await?).await
 }
 
 async fn create_missing_labels(worker: &Worker, wanted: &[LabelSpec]) -> Result<(), WorkError> {
