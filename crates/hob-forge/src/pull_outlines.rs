@@ -87,18 +87,18 @@ impl OutlineWire {
     }
 }
 
-/// What the pull requests of these ids in GraphQL are like now, without those that are gone or that the token sees only in part.
+/// What the pull requests of these ids in GraphQL are like now, in their order. `None` of one that is gone, or that the token sees only in
+/// part.
 ///
 /// # Errors
 /// [`ForgeError`] of a query.
-pub async fn pull_outlines(connection: &Connection, ids: &[&str]) -> Result<Vec<PullOutline>, ForgeError> {
+pub async fn pull_outlines(connection: &Connection, ids: &[&str]) -> Result<Vec<Option<PullOutline>>, ForgeError> {
     let mut found = Vec::new();
     for batch in ids.chunks(BATCH) {
         let purpose = PullRequestsRead.to("see which pull requests have news");
         let answered = connection.query(QUERY, json!({ "ids": batch }), purpose).await?;
-        let nodes = answered.data["nodes"].as_array().into_iter().flatten().enumerate();
-        let whole = nodes.filter(|(index, node)| !node.is_null() && answered.is_whole_at(*index));
-        found.extend(whole.filter_map(|(_, node)| OutlineWire::deserialize(node).ok()?.into_outline()));
+        let whole = (0..batch.len()).map(|index| answered.is_whole_at(index).then(|| &answered.data["nodes"][index]));
+        found.extend(whole.map(|node| OutlineWire::deserialize(node?).ok()?.into_outline()));
     }
     Ok(found)
 }

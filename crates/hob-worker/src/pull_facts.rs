@@ -35,6 +35,30 @@ pub(super) struct Followed<'a> {
     pub(super) tips: &'a Tips,
 }
 
+/// A pull request in review of which its outline tells whether anything about it has changed.
+#[derive(Debug, Clone)]
+pub(super) struct Watched {
+    /// Its id in GraphQL.
+    pub(super) node: String,
+    /// What it was like when it was last asked about.
+    pub(super) outline: PullOutline,
+}
+
+/// The pull request of an issue in review that a poll has just looked at. `None` if its outline does not tell all that such a look does:
+/// what may still be computed, or approved, the checks on its base, or another branch than the default one.
+pub(super) fn watched(worker: &Worker, record: &Record) -> Option<Watched> {
+    let found = worker.memory.found_pulls.get(record.pull.number?)?;
+    let open = &found.open;
+    let is_on_default = worker.memory.default_branch.lock().as_ref() == Some(&open.pull.base_name);
+    let is_plain = |state: &ForgeCheckState| matches!(state, ForgeCheckState::Passed | ForgeCheckState::Pending);
+    let checks = open.checks.as_ref().filter(|checks| checks.iter().all(|(_, state)| is_plain(state)))?;
+    // None at all may mean that the token may not see them, which a draft must not be marked as ready by.
+    let are_seen = !(record.pull.waits_for_green() && checks.is_empty());
+    let is_told = is_on_default && are_seen && open.pull.merge != MergeState::Unknown && !open.node.is_empty();
+    let outline = open.outline.clone().filter(|_| is_told)?;
+    Some(Watched { node: open.node.clone(), outline })
+}
+
 /// The tips of branches that pull requests are about, each read once in a look.
 #[derive(Debug, Default)]
 pub(super) struct Tips {
@@ -95,7 +119,7 @@ async fn with_other_checks(worker: &Worker, found: &[Arc<Found>]) -> Vec<PullNum
         Vec::new()
     });
     let mut changed = Vec::new();
-    for outline in now {
+    for outline in now.into_iter().flatten() {
         match asked.get(&outline.number) {
             Some((found, before)) if **before == outline => worker.memory.found_pulls.note_same_checks(found),
             Some(_) => changed.push(outline.number),

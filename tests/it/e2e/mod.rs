@@ -60,6 +60,7 @@ mod look_first;
 mod lost;
 mod many_blocked;
 mod many_pulls;
+mod many_repositories;
 mod meanwhile;
 mod memory;
 mod metrics;

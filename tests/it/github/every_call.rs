@@ -147,7 +147,7 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     let standing = pulls.standing(&[things.pull], Some(&own)).await.unwrap();
     let open = &standing[&things.pull];
     let outlines = pull_outlines(forge.connection(), &[open.node.as_str()]).await.unwrap();
-    assert_eq!(outlines.first(), open.outline.as_ref());
+    assert_eq!(outlines, std::slice::from_ref(&open.outline));
     world.pushes("wil", "other", "other.txt", "x").await;
     let draft = PullDraft {
         head: "other".to_owned(),

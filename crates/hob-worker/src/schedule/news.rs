@@ -1,4 +1,4 @@
-//! Many repositories: one query says which of them have news, and only those are polled.
+//! Many repositories: one query says which of them have news, and one which of their pull requests, and only those are polled.
 //!
 //! # Guarantees
 //! A repository is passed over only if its last poll found nothing that could change by itself, and what is seen from afar has been the
@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 use hob_domain::RepoName;
-use hob_forge::{NEWS_MAX, outlines};
+use hob_forge::{NEWS_MAX, outlines, pull_outlines};
 use tokio::time::Instant;
 
 use crate::schedule::{
@@ -16,6 +16,7 @@ use crate::schedule::{
     repository_queue::{PollState, RepositoryQueue},
     scheduler::{Completed, Mode, Scheduler},
     seen::Outlines,
+    turns::shared,
     wake::News,
 };
 
@@ -53,27 +54,37 @@ impl Scheduler {
                 queue.poll = PollState::Asking;
             }
         }
+        let queues = due.iter().filter_map(|repo| self.queues.get(repo));
+        let pulls: Vec<String> = queues.flat_map(|queue| queue.seen.pulls().cloned()).collect();
         let connection = self.connection.clone();
         let task = async move {
-            let asked = AssertUnwindSafe(outlines(&connection, &due)).catch_unwind().await;
+            let ids: Vec<&str> = pulls.iter().map(String::as_str).collect();
+            let asked = async { (outlines(&connection, &due).await, pull_outlines(&connection, &ids).await) };
             // Without an answer each of them is polled.
-            let outlines = asked.ok().and_then(Result::ok).unwrap_or_else(|| vec![None; due.len()]);
-            Completed::Outlines(Outlines { repos: due, outlines })
+            let (found, told) = AssertUnwindSafe(asked)
+                .catch_unwind()
+                .await
+                .map_or_else(|_panic| (None, None), |(found, told)| (found.ok(), told.ok()));
+            let outlines = found.unwrap_or_else(|| vec![None; due.len()]);
+            let told = pulls.into_iter().zip(told.unwrap_or_default());
+            let pulls = told.filter_map(|(id, outline)| Some((id, outline?))).collect();
+            Completed::Outlines(Outlines { repos: due, outlines, pulls })
         };
         self.tasks.spawn(task);
         true
     }
 
     /// Lets the repositories with news be polled, and passes over the others.
-    pub(super) fn note_outlines(&mut self, Outlines { repos, outlines }: Outlines) {
+    pub(super) fn note_outlines(&mut self, Outlines { repos, outlines, pulls }: Outlines) {
+        let now = Instant::now();
         for (repo, outline) in repos.into_iter().zip(outlines) {
             let Some(queue) = self.queues.get_mut(&repo) else { continue };
-            let is_as_before = queue.seen.is_as_before(outline) && !std::mem::take(&mut queue.woken);
+            let is_as_before = queue.seen.is_as_before(outline, &pulls) && !std::mem::take(&mut queue.woken);
             queue.seen.is_asked = !is_as_before;
             queue.poll = match is_as_before {
                 _retired if queue.retired => PollState::Never,
-                true => PollState::Due(Instant::now() + queue.found_nothing(&self.poll)),
-                false => PollState::Due(Instant::now()),
+                true => PollState::Due(shared(self.begun, now, queue.found_nothing(&self.poll))),
+                false => PollState::Due(now),
             };
         }
     }

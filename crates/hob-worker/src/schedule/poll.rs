@@ -17,6 +17,7 @@ use crate::{
     metrics::METRICS,
     observe::{Discovered, discover},
     preflight::preflight,
+    pull_facts::{Watched, watched},
     reconcile::{Reconciled, Slot, look_for_answer, look_for_commands, reconcile, unanswered, write_journal},
     repository_file::{arrive, default_branch, in_repository},
     schedule::dashboard::{board, keep_dashboard},
@@ -87,8 +88,8 @@ pub(super) struct Poll {
     pub(super) base: Option<Arc<BaseBranch>>,
     /// The time until the first wait ends by itself: a lease expires, a pause is over.
     pub(super) due: Option<Duration>,
-    /// Whether there is nothing to do, and nothing but people's words or deeds can change that.
-    pub(super) is_still: bool,
+    /// If there is nothing to do, and nothing but people's words or deeds or the checks on pull requests can change that, those pull requests.
+    pub(super) still: Option<Vec<Watched>>,
 }
 
 /// Decisions, sorted by who carries them out.
@@ -172,11 +173,8 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
         }
     };
     if reconcile.is_empty() && work.is_empty() && looks.is_empty() && journaled.is_empty() {
-        let waits_for_people = |planned: &Planned<'_>| {
-            planned.issue.record.as_ref().is_some_and(|record| matches!(record.state, State::Blocked | State::Done))
-        };
-        let is_still = due.is_none() && planned.iter().all(waits_for_people);
-        return Ok(Some(Poll { due, is_still, ..Poll::default() }));
+        let still = if due.is_none() { all_watched(worker, &planned) } else { None };
+        return Ok(Some(Poll { due, still, ..Poll::default() }));
     }
     if !passes_preflight(worker, Preflight::BeforeWork).await? {
         return Ok(None);
@@ -197,7 +195,21 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     if !work.is_empty() || !looks.is_empty() {
         create_missing_labels(worker, &labels).await?;
     }
-    Ok(Some(Poll { reconciled, work, looks, base: Some(base), due, is_still: false }))
+    Ok(Some(Poll { reconciled, work, looks, base: Some(base), due, still: None }))
+}
+
+/// The pull requests of these issues, if they all wait for people or for checks. `None` if one waits for something else.
+fn all_watched(worker: &Worker, planned: &[Planned<'_>]) -> Option<Vec<Watched>> {
+    let mut pulls = Vec::new();
+    for planned in planned {
+        let record = planned.issue.record.as_ref()?;
+        match record.state {
+            State::Blocked | State::Done => {}
+            State::InReview => pulls.push(watched(worker, record)?),
+            State::Ready | State::Assigned | State::InProgress => return None,
+        }
+    }
+    Some(pulls)
 }
 
 /// Checks what the worker needs, if that is due at this point of a poll; `false` if the worker was stopped.

@@ -44,7 +44,7 @@ use crate::{
         seen::Outlines,
         source::{RepositoryChanges, RepositorySource},
         tasks::{next, unwound, within_stop_time, writes_an_attempt},
-        turns::{FAR, Moment, whose_turn},
+        turns::{FAR, Moment, shared, whose_turn},
         wake::{NewsReceiver, next_news},
     },
 };
@@ -103,6 +103,8 @@ pub(super) struct Scheduler {
     was_good: bool,
     /// The most writes of one attempt here.
     writes_an_attempt: usize,
+    /// When the run began.
+    pub(super) begun: Instant,
     /// The time at which the hour's writes have room for another attempt.
     writes_due: Option<Instant>,
     ends: Option<Instant>,
@@ -143,6 +145,7 @@ impl Scheduler {
             was_good: false,
             writes_an_attempt: writes_an_attempt(settings),
             writes_due: None,
+            begun,
             ends: limits.max_runtime.map(|time| begun + time.min(FAR * 365)),
         }
     }
@@ -422,12 +425,14 @@ impl Scheduler {
                 pause
             }
         };
+        let now = Instant::now();
         let Some(queue) = self.queues.get_mut(repo) else { return };
         if queue.retired {
             queue.retire();
         }
         queue.poll = match self.mode {
-            Mode::Forever if !queue.retired => PollState::Due(Instant::now() + pause),
+            Mode::Forever if !queue.retired && queue.seen.is_still() => PollState::Due(shared(self.begun, now, pause)),
+            Mode::Forever if !queue.retired => PollState::Due(now + pause),
             Mode::Forever | Mode::Once => PollState::Never,
         };
         // What came during the poll may have come after its reads.

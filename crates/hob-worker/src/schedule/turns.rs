@@ -1,4 +1,4 @@
-//! The next repository to get a turn, and the scheduler's wake-up time.
+//! The next repository to get a turn, the scheduler's wake-up time, and polls that come together.
 
 use std::time::Duration;
 
@@ -8,6 +8,9 @@ use tokio::time::Instant;
 
 /// The longest sleep: nothing is that far away.
 pub(super) const FAR: Duration = Duration::from_secs(86_400);
+
+/// In how many parts of a pause the polls of many repositories fall together.
+const PARTS: u32 = 4;
 
 /// The clocks, read once for the starts and for the sleep after them: an issue that came due between two readings would
 /// be neither started nor waited for.
@@ -47,6 +50,18 @@ pub(super) fn whose_turn<'a>(
     waiting.min_by_key(key).map(|(repo, _)| repo)
 }
 
+/// The time of the next poll about a `pause` from `now`, at which others are due, too: the first polls of many repositories end one after
+/// the other, and each few of them would be asked about in a query of their own from then on.
+pub(super) fn shared(begun: Instant, now: Instant, pause: Duration) -> Instant {
+    let part = pause / PARTS;
+    let due = now + pause;
+    let parts = (due - begun + part / 2).as_nanos().checked_div(part.as_nanos()).map(u32::try_from);
+    match parts {
+        Some(Ok(parts)) => begun + part * parts,
+        Some(Err(_)) | None => due,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +99,16 @@ mod tests {
         ] {
             assert_eq!(whose_turn(waiting.into_iter(), served), turn);
         }
+    }
+
+    #[test]
+    fn polls_that_end_one_after_the_other_come_together() {
+        let (begun, pause) = (Instant::now(), Duration::from_secs(40));
+        let at = |millis: u64| begun + Duration::from_millis(millis);
+        for (now, due) in [(0, 40_000), (4_999, 40_000), (5_000, 50_000), (14_999, 50_000), (40_100, 80_000)] {
+            assert_eq!(shared(begun, at(now), pause), at(due), "{now}");
+        }
+        assert_eq!(shared(begun, at(7), Duration::ZERO), at(7));
+        assert_eq!(shared(begun, at(7), Duration::from_nanos(3)), at(7) + Duration::from_nanos(3));
     }
 }
