@@ -60,10 +60,14 @@ class Forge:
         self.call("POST", f"{path}/labels", {"name": "code", "color": "5319e7"})
         return path
 
-    def requests(self):
-        """Requests of Hob's account that counted against a rate limit, REST and GraphQL."""
+    def counts(self):
+        """Requests of Hob's account that counted against a rate limit: of REST, and of GraphQL."""
         resources = self.call("GET", "/rate_limit", token="hob")["resources"]
-        return resources["core"]["used"] + resources["graphql"]["used"]
+        return resources["core"]["used"], resources["graphql"]["used"]
+
+    def requests(self):
+        """The same in all."""
+        return sum(self.counts())
 
     def environment(self, home):
         """What a worker needs that is to work on this forge."""

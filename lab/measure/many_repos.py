@@ -3,8 +3,8 @@
 
     cargo build --release && python3 lab/measure/many_repos.py target/release/hob
 
-It starts the embedded forge with 100 repositories, each with three issues that wait for a person's answer, and one
-`hob run` over all of them, on loopback. Nothing happens on any issue, so a poll reads only what it has read before: the
+It starts the embedded forge with 100 repositories, each with three issues that wait for a person's answer, and with `--in-review 3` as
+many whose pull request is open, and one `hob run` over all of them, on loopback. Nothing happens on any issue, so a poll reads only what it has read before: the
 exit code is 1 if more reads of a round count than `--reads` says. Before that, it measures commands that know nothing of
 the repositories. Nothing outside a temporary folder is written, and only processes that were started here are ended.
 
@@ -41,7 +41,13 @@ SETTINGS = """
 agent = "asker"
 [agents.asker]
 backend = "command"
-command = ["sh", "-c", "grep -q 'Take long' && sleep 3600; echo '{{\\"outcome\\":\\"question\\",\\"question\\":\\"Which?\\"}}'"]
+command = ["sh", "-c", '''
+case $(cat) in
+*'Take long'*) sleep 3600 ;;
+*'Make done'*) echo done > done.txt; exit ;;
+esac
+echo '{{"outcome":"question","question":"Which?"}}'
+''']
 [forge]
 pace = "unlimited"
 [poll]
@@ -54,6 +60,7 @@ def arguments():
     parser.add_argument("hob", nargs="?", default="target/release/hob")
     parser.add_argument("--repositories", type=int, default=100)
     parser.add_argument("--issues", type=int, default=3, help="blocked issues in each")
+    parser.add_argument("--in-review", type=int, default=0, help="issues in review in each")
     parser.add_argument("--finished", type=int, default=0, help="ledgers of finished issues in each")
     parser.add_argument("--rounds", type=int, default=20, help="rounds that are counted, after those in which polls become rare")
     parser.add_argument("--reads", type=float, default=5, help="most reads that count in a round")
@@ -78,31 +85,55 @@ def command(hob, forge, folder, names, interval="100ms"):
     return [hob, *options, *repositories, "run"], forge.environment(folder)
 
 
-def blocked(hob, forge, folder):
-    """An issue that Hob itself has blocked: its record, and its status comment."""
-    repository = forge.repository("model")
-    number = open_issue(forge, repository, ["code"])
-    line, environment = command(hob, forge, folder, ["model"])
+def worked_on(hob, forge, folder, title, state):
+    """An issue that Hob itself has brought to this state: its record, and its status comment."""
+    repository = forge.repository(state)
+    number = open_issue(forge, repository, ["code"], title)
+    line, environment = command(hob, forge, folder, [state])
     subprocess.run([*line, "--once"], env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tip = forge.call("GET", f"{repository}/git/ref/hob/issues/{number}")["object"]["sha"]
     record = json.loads(forge.call("GET", f"{repository}/git/commits/{tip}")["message"].split("\n\n", 1)[1])
-    assert record["state"] == "blocked", record
+    assert record["state"] == state, record
     comment = forge.call("GET", f"{repository}/issues/comments/{record['comments']['status']}")
     return record, comment["body"]
 
 
-def fill(forge, name, issues, record, comment):
-    """A repository whose issues are blocked as that one is."""
+def commit_at(forge, repository, ref, tree, message, parents=()):
+    commit = {"message": message, "tree": tree, "parents": list(parents)}
+    commit = forge.call("POST", f"{repository}/git/commits", commit)["sha"]
+    forge.call("POST", f"{repository}/git/refs", {"ref": ref, "sha": commit})
+    return commit
+
+
+def opened_pull(forge, repository, number, base, tree):
+    """The issue's pull request by Hob: what the record has of it."""
+    branch = f"hob/{number}-make-done"
+    head = commit_at(forge, repository, f"refs/heads/{branch}", tree, "Make done", [base])
+    pull = {"title": "Make done", "head": branch, "base": "main", "body": f"Fixes #{number}"}
+    return branch, head, forge.call("POST", f"{repository}/pulls", pull, token="hob")["number"]
+
+
+def fill(forge, name, blocked, in_review):
+    """A repository with so many issues that are blocked as that one is, and so many in review; each is a number, a record and a comment."""
     repository = forge.repository(name)
-    tree = forge.call("GET", f"{repository}/commits/main")["commit"]["tree"]["sha"]
-    for _ in range(issues):
-        number = open_issue(forge, repository, ["code", "blocked"])
-        told = forge.call("POST", f"{repository}/issues/{number}/comments", {"body": comment}, token="hob")
-        own = record | {"issue": number, "comments": record["comments"] | {"status": told["id"]}}
-        message = "blocked\n\n" + json.dumps(own) + "\n"
-        commit = {"message": message, "tree": tree, "parents": []}
-        commit = forge.call("POST", f"{repository}/git/commits", commit)["sha"]
-        forge.call("POST", f"{repository}/git/refs", {"ref": f"refs/hob/issues/{number}", "sha": commit})
+    main = forge.call("GET", f"{repository}/commits/main")
+    tree, base = main["commit"]["tree"]["sha"], main["sha"]
+    done = [{"path": "done.txt", "mode": "100644", "type": "blob", "content": "done\n"}]
+    done = forge.call("POST", f"{repository}/git/trees", {"base_tree": tree, "tree": done})["sha"]
+    for issues, title, record, comment in (blocked, in_review):
+        for _ in range(issues):
+            number = open_issue(forge, repository, ["code", record["state"]], title)
+            told = forge.call("POST", f"{repository}/issues/{number}/comments", {"body": comment}, token="hob")
+            own = record | {"issue": number, "comments": record["comments"] | {"status": told["id"]}}
+            if record["state"] == "in-review":
+                branch, head, pull = opened_pull(forge, repository, number, base, done)
+                own["work"] = record["work"] | {"branch": record["work"]["branch"] | {"name": branch}, "head": head}
+                proof = record["pull"]["proof"] | {"head": head}
+                own["pull"] = record["pull"] | {"number": pull, "introduced": {"pull": pull}, "proof": proof}
+                # Hob writes its ledger last.
+                own["renewed_at"] = forge.call("GET", f"{repository}/issues/{number}")["updated_at"]
+            message = f"{record['state']}\n\n{json.dumps(own)}\n"
+            commit_at(forge, repository, f"refs/hob/issues/{number}", tree, message)
 
 
 def finish(forge, folder, name, finished, record):
@@ -151,6 +182,10 @@ def first_round(worker, repositories):
             threading.Thread(target=worker.stdout.read, daemon=True).start()
             return
     raise SystemExit("the worker ended early")
+
+
+def counts_since(forge, before):
+    return [now - then for now, then in zip(forge.counts(), before)]
 
 
 def seconds_of(interval):
@@ -203,19 +238,19 @@ def processor_seconds(pid):
 
 def idle(forge, worker, options, started):
     """What the first round costs, and a later one in which nothing happens."""
-    first, took = forge.requests() - started[0], time.monotonic() - started[1]
+    took, (rest, graphql) = time.monotonic() - started[1], counts_since(forge, started[0])
     a_round = SLOWEST * seconds_of(options.interval)
     # Polls become as rare as they may, and each issue was looked at.
     time.sleep(2 * a_round + 30)
-    before, used, begun = forge.requests(), processor_seconds(worker.pid), time.monotonic()
+    before, used, begun = forge.counts(), processor_seconds(worker.pid), time.monotonic()
     time.sleep(options.rounds * a_round)
     # A request under way counts until its answer turns out to be unchanged: `before` may hold one or two of those.
-    each = max(0, forge.requests() - before) / options.rounds
+    later = [max(0, count) / options.rounds for count in counts_since(forge, before)]
     core = (processor_seconds(worker.pid) - used) / (time.monotonic() - begun)
     own, all_of_it = memory_mb(worker.pid, "Pss_Anon:"), memory_mb(worker.pid, "Pss:")
-    return each, [
-        ("first round: calls that count; time", f"{first}; {took:.1f} s"),
-        (f"a later round, each {a_round:g} s: calls that count; of a core", f"{each:.1f}; {core:.1%}"),
+    return sum(later), [
+        ("first round: calls that count, REST and GraphQL; time", f"{rest}, {graphql}; {took:.1f} s"),
+        (f"a later round, each {a_round:g} s: the same; of a core", f"{later[0]:.1f}, {later[1]:.1f}; {core:.1%}"),
         ("the worker's memory: its own; with the program's pages", f"{own:.1f} MB; {all_of_it:.1f} MB"),
     ]
 
@@ -229,12 +264,13 @@ def main():
         (folder / "faults.json").write_text(json.dumps(slow))
         flags = ("--rate-limit", "100000000", "--faults", str(folder / "faults.json"))
         forge = Forge(options.hob, folder, *flags)
-        record, comment = blocked(options.hob, forge, folder)
+        blocked = (options.issues, "Paint the shed", *worked_on(options.hob, forge, folder, "Paint the shed", "blocked"))
+        in_review = (options.in_review, "Make done", *worked_on(options.hob, forge, folder, "Make done", "in-review"))
         names = [f"site{n}" for n in range(options.repositories)]
         for each in names:
-            fill(forge, each, options.issues, record, comment)
+            fill(forge, each, blocked, in_review)
             if options.finished:
-                finish(forge, folder, each, options.finished, record)
+                finish(forge, folder, each, options.finished, blocked[2])
         line, environment = command(options.hob, forge, folder, names, options.interval)
         # An issue that changed within the last minute is read by itself, since lists may lag behind it.
         time.sleep(62)
@@ -242,7 +278,7 @@ def main():
             # The first run lists what is finished.
             fresh(line, environment, forge, folder / "first", ["run", "--once"])
         rows = [] if options.heard else [fresh(line, environment, forge, folder, asked) for asked in FRESH]
-        started = forge.requests(), time.monotonic()
+        started = forge.counts(), time.monotonic()
         worker = subprocess.Popen(
             [*line, "--time", f"{options.minutes}m"],
             env=environment,
@@ -262,8 +298,8 @@ def main():
     print_table(
         [
             (
-                "repositories; blocked issues in each; finished ledgers; time of a request",
-                f"{options.repositories}; {options.issues}; {options.finished}; {options.delay} ms",
+                "repositories; issues in each: blocked, in review; finished ledgers; time of a request",
+                f"{options.repositories}; {options.issues}, {options.in_review}; {options.finished}; {options.delay} ms",
             ),
             *found,
             *rows,
