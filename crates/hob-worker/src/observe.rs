@@ -72,7 +72,7 @@ pub(super) struct Unreadable {
 /// The forge's current view of every issue that has the trigger label or an unfinished ledger. An issue that cannot be
 /// read, or whose ledger cannot, such as a newer Hob's, is an event and does not stop the others.
 pub(super) async fn discover(worker: &Worker, ahead: Ahead) -> Result<Discovered, WorkError> {
-    let Ahead { tips, issues, comments } = ahead;
+    let Ahead { base, tips, issues, comments } = ahead;
     let listed = list(worker, tips.as_ref(), issues).await?;
     let tips = match tips {
         Some(tips) => tips,
@@ -125,7 +125,7 @@ pub(super) async fn discover(worker: &Worker, ahead: Ahead) -> Result<Discovered
         entries.insert(number, entry);
     }
     let repository = worker.forge.repository_ledger().entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
-    let open = OpenPulls { pulls: open_pulls(worker, entries.values()).await?, tips: Tips::default() };
+    let open = OpenPulls { pulls: open_pulls(worker, entries.values()).await?, tips: Tips::beside(base) };
     worker.memory.found_pulls.begin_poll();
     let followed = entries.values().filter_map(|entry| {
         let pull = in_review(&entry.record)?;

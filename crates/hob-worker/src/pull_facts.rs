@@ -7,13 +7,17 @@
 //! there: of a few pull requests they are read each time, and not counted while they stay the same; of many, one query
 //! tells which have others than before. If a query is not answered, or is incomplete, the lists of each pull request are read.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use hob_domain::{
     Actor, FailureClass, ForgeCheck, ForgeCheckState, MergeState, Message, OWN_MARK, PullFacts, PullNumber, Record,
     ReviewEvent, ReviewLog, Said, Sha, Timestamp,
 };
-use hob_forge::{ForgeError, HeadCheck, PullOutline, pull_outlines};
+use hob_forge::{BaseBranch, ForgeError, HeadCheck, PullOutline, pull_outlines};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
@@ -59,16 +63,24 @@ pub(super) fn watched(worker: &Worker, record: &Record) -> Option<Watched> {
     Some(Watched { node: open.node.clone(), outline })
 }
 
-/// The tips of branches that pull requests are about, each read once in a look.
+/// What a look knows of the branches that pull requests are about: each tip is read once, and none for what is asked about anyway.
 #[derive(Debug, Default)]
 pub(super) struct Tips {
     /// Those of Hob's branches.
     heads: OnceCell<BTreeMap<String, Sha>>,
     /// Those of branches that work is merged into.
     bases: Mutex<BTreeMap<String, Sha>>,
+    /// The pull requests that were asked about in the look.
+    asked: Mutex<BTreeSet<PullNumber>>,
 }
 
 impl Tips {
+    /// The tips of a look that began with this branch.
+    pub(super) fn beside(base: Option<BaseBranch>) -> Self {
+        let bases = Mutex::new(base.into_iter().map(|base| (base.name, base.sha)).collect());
+        Self { bases, ..Self::default() }
+    }
+
     /// The tip of one of Hob's branches, by one list for all of them.
     async fn head(&self, worker: &Worker, branch: &str) -> Option<&Sha> {
         let read = || worker.forge.repository().tips(&worker.settings.workspace.branch_prefix);
@@ -237,6 +249,9 @@ async fn known(worker: &Worker, followed: &Followed<'_>) -> Option<Arc<Found>> {
         return None;
     }
     let tips = followed.tips;
+    if tips.asked.lock().contains(&followed.pull) {
+        return Some(found);
+    }
     if tips.head(worker, followed.branch?).await != Some(&open.pull.head) {
         return None;
     }
@@ -250,6 +265,7 @@ async fn ask(worker: &Worker, pulls: &[PullNumber], tips: &Tips) -> Result<(), W
     let asked_at = worker.forge.now();
     for (_, open) in worker.forge.pulls().standing(pulls, own.as_ref()).await? {
         if let Ok(tip) = tips.base(worker, &open.pull.base_name).await {
+            tips.asked.lock().insert(open.pull.number);
             worker.memory.found_pulls.note(open, tip, asked_at);
         }
     }

@@ -15,6 +15,8 @@ use crate::{WorkError, Worker, ledgers::FEW, memory::FileOfCommit};
 /// What is known of a repository's issues before they are listed: all of it was read a moment ago.
 #[derive(Default)]
 pub(super) struct Ahead {
+    /// The default branch. `None` of a repository without commits.
+    pub(super) base: Option<BaseBranch>,
     /// Of all ledgers. They are older than the rest.
     pub(super) tips: Option<Tips>,
     /// The open issues with the trigger label, as [`FirstLook::issues`] has them.
@@ -104,7 +106,8 @@ pub(super) async fn arrive(worker: &Worker) -> Result<(Arc<Worker>, Ahead), Work
     let is_known = worker.memory.default_branch.lock().is_some();
     let tips = if is_known { None } else { first_tips(worker).await? };
     let Some(tips) = tips else {
-        return Ok((in_repository(worker, &default_tip(worker).await?).await?, Ahead::default()));
+        let base = default_tip(worker).await?;
+        return Ok((in_repository(worker, &base).await?, Ahead { base: Some(base), ..Ahead::default() }));
     };
     let look = look_first(worker, &ledgers_to_ask(&tips)).await?;
     let (base, issues, comments) = match look {
@@ -114,7 +117,7 @@ pub(super) async fn arrive(worker: &Worker) -> Result<(Arc<Worker>, Ahead), Work
     let here = in_repository(worker, &base).await?;
     // The repository's file may name another label than the one that was asked for.
     let issues = issues.filter(|_| here.settings.labels.trigger == worker.settings.labels.trigger);
-    Ok((here, Ahead { tips: Some(tips), issues, comments }))
+    Ok((here, Ahead { base: Some(base), tips: Some(tips), issues, comments }))
 }
 
 /// The tips of all ledgers. `None` if something is wrong with the repository: what it is shows where the repository itself is read.

@@ -203,9 +203,9 @@ async fn what_another_worker_did_costs_hardly_more_calls_for_nine_issues_than_fo
         learned.push(counted);
     }
     // The refs, and the first look, which has the issues and the commits of their ledgers; the token's account, the pull
-    // request, its base, and its comments; if there are more, a list of them. A worker that stays also reads the default branch and the
+    // request, and its comments; if there are more, a list of them. A worker that stays also reads the default branch and the
     // issues as lists that it can ask for again, the branches once and, of each head, the check runs and the statuses; of many, it asks
     // one query for them.
-    assert_eq!(learned, [[2 + 4, 2 + 2, 0], [6, 1, 1]]);
+    assert_eq!(learned, [[2 + 3, 2 + 3, 0], [6, 1, 1]]);
     world.finish().await;
 }
