@@ -223,15 +223,20 @@ impl Scenario {
         let builder = if self.events().is_empty() { builder } else { builder.notified() };
         let builder: Builder = self.moving_ledgers(builder.inside(turnstile));
         let world = builder.start().await;
-        // A refusal would leave the merge to people.
+        self.troubles(&world);
+        world
+    }
+
+    /// What the forge does to its workers.
+    fn troubles(self, world: &World) {
         if self == Self::Late {
             let (path, what) = ("/repos/acme/site/git/ref/heads/hob".to_owned(), What::Delay(LATE_ANSWER));
             world.forge.inject(Fault { method: None, path, login: None, when: When::Always, what });
         }
+        // A refusal would leave the merge to people.
         if self != Self::MergedByItself {
             world.forge.set_moods(Moods::new(MOODS, 11).with_percent(10));
         }
-        world
     }
 
     /// By push; where the way to the ledger is cut, it is that of the API.
