@@ -43,7 +43,7 @@ issues_per_hour = 100000
 open_pulls = 0
 attempts = 10
 [poll]
-interval = "200ms"
+interval = "{interval}"
 [testing.forge]
 timeout = "{timeout}s"
 retry_base = "100ms"
@@ -67,6 +67,7 @@ def arguments():
     parser.add_argument("--timeout", type=int, default=2, help="forge.timeout, in seconds")
     parser.add_argument("--lease", type=int, default=6, help="lease.duration, in seconds")
     parser.add_argument("--work", type=float, default=0, help="how long an agent works, in seconds")
+    parser.add_argument("--interval", default="200ms", help="poll.interval")
     parser.add_argument("--acquisitions", type=float, help="most acquisitions of a lease an issue, on average")
     parser.add_argument("--calls", type=float, help="most API calls that count an issue, on average")
     parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
@@ -102,7 +103,7 @@ class Crowd:
     def __init__(self, options, forge, folder):
         self.options, self.forge, self.folder = options, forge, folder
         self.started, self.alive, self.ended = 0, [], 0
-        (folder / "hob.toml").write_text(SETTINGS.format(timeout=options.timeout, lease=options.lease, work=options.work))
+        (folder / "hob.toml").write_text(SETTINGS.format(**vars(options)))
         for _ in range(options.workers):
             self.start()
 

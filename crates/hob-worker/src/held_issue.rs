@@ -84,6 +84,11 @@ impl Labels {
         self.changes(names, state).is_empty()
     }
 
+    /// Whether the label of a state is on, or may be.
+    pub(super) fn shows_a_state(&self, names: &LabelNames) -> bool {
+        !names.states_on(&self.known().all(names)).is_empty()
+    }
+
     pub(super) fn changes(&self, names: &LabelNames, state: State) -> Vec<LabelChange> {
         let known = self.known();
         let is_add = |change: &LabelChange| matches!(change, LabelChange::Add(_));

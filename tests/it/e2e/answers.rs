@@ -132,6 +132,8 @@ async fn a_repository_that_cannot_be_worked_on_says_why() {
         (vec![(LIST, raw(200, "<!DOCTYPE html>\n<html></html>"))], 1, "it is a web page: check GITHUB_API_URL"),
         (vec![(LIST, raw(404, "<html></html>"))], 1, "it is a web page: check GITHUB_API_URL"),
     ] {
+        // Where there is GraphQL, it lists the issues.
+        inject(&world, "/api/graphql", raw(404, "{}"));
         for (path, what) in faults {
             inject(&world, path, what);
         }

@@ -199,6 +199,10 @@ async fn a_write_that_failed_for_good_leaves_no_reservation_behind() {
     world.forge.heal();
     world.run().await;
     assert_eq!(world.labels(next).await, ["code", "in-review"], "{:?}", world.failures());
+    // It shows nothing, since nothing was written, until it is tried again.
+    world.forge.advance(Duration::from_secs(86_400));
+    world.run().await;
+    assert_eq!(world.labels(failed).await, ["code", "in-review"], "{:?}", world.failures());
     world.finish_after_faults().await;
 }
 
@@ -253,8 +257,11 @@ async fn a_refusal_that_is_about_no_permission_says_what_it_is_about() {
         ),
     ] {
         let what = What::Answer { status: 403, headers, message: message.to_owned() };
-        let (method, path) = (None, "/repos/acme/site/issues".to_owned());
-        world.forge.inject(Fault { method, path, login: None, when: When::Always, what });
+        let lacks = What::Answer { status: 404, headers: [].into(), message: "Not Found".to_owned() };
+        for (path, what) in [("/api/graphql", lacks), ("/repos/acme/site/issues", what)] {
+            let path = path.to_owned();
+            world.forge.inject(Fault { method: None, path, login: None, when: When::Always, what });
+        }
         let ended = world.hob(&["status"]).await;
         world.forge.heal();
         assert_eq!(ended.code, 3, "{ended:?}");

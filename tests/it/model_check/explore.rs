@@ -168,7 +168,8 @@ impl Protocol {
         }
         // A worker that moves one ref at a time is slow, and always shows it.
         let is_quick = self.shell.pushing[w] != Pushing::Single;
-        if is_quick && lease.doing == Doing::Label && lease.mine.state == State::Assigned {
+        let shows_nothing = lease.labels & !TRIGGER == 0;
+        if is_quick && shows_nothing && lease.doing == Doing::Label && lease.mine.state == State::Assigned {
             acts.push(Act::IsPrepared(w));
         }
         if self.shell.works(lease) && lease.pending.is_none() && lease.mine.renewed < world.clocks[w] {

@@ -225,7 +225,8 @@ async fn prepare_on<'a>(
     }
 }
 
-/// What `work` comes to; if it is not done soon, the issue shows meanwhile that it is claimed.
+/// What `work` comes to. If it is not done soon, the issue shows meanwhile that it is claimed; if it shows another state, such as a
+/// question that was answered, at once: nobody is to read that any longer, and a failure would leave it there.
 async fn shown_if_slow<T>(
     worker: &Worker,
     held: &HeldIssue,
@@ -233,6 +234,10 @@ async fn shown_if_slow<T>(
 ) -> Result<T, WorkError> {
     let why = format!("claimed, generation {}", held.lease.generation());
     worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Assigned, why });
+    if held.labels.shows_a_state(&worker.settings.labels) {
+        label(worker, held, State::Assigned).await?;
+        return work.await;
+    }
     let mut work = pin!(work);
     if let Ok(done) = timeout(CLAIM_SHOWN_AFTER, &mut work).await {
         return done;
