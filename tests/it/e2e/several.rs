@@ -105,7 +105,7 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
     assert_eq!((done.worked, done.repositories_failed), (0, 1));
     world.forge.limit_rate(1_000_000);
     // What a poll begins with.
-    let asked = world.forge.requests().into_iter().filter(|one| one.path.ends_with("/acme/site")).count();
+    let asked = world.forge.requests().into_iter().filter(|one| one.path.ends_with("/acme/site/git/matching-refs/hob/")).count();
     assert_eq!(asked, 1, "{:?}", world.failures());
     world.finish().await;
 }
@@ -238,10 +238,10 @@ async fn several_repositories_of_the_settings_are_worked_on_and_a_command_about_
     world.finish().await;
 }
 
-/// Calls of the REST API about a repository, and of GraphQL.
+/// The polls of a repository: each reads the refs of the ledgers.
 fn polled(world: &World, repo: &str) -> usize {
-    let path = format!("/api/v3/repos/{repo}/issues?");
-    world.forge.requests().iter().filter(|one| one.path.starts_with(&path)).count()
+    let path = format!("/api/v3/repos/{repo}/git/matching-refs/hob/");
+    world.forge.requests().iter().filter(|one| one.path == path).count()
 }
 
 /// From the second round on one query asks for all of them, and a repository without news is not polled.
