@@ -176,9 +176,7 @@ impl IssueWire {
 
 /// The query that asks for so many ledgers.
 pub(super) fn query(ledgers: usize) -> String {
-    let names = || (0..ledgers).map(object_name);
-    let parameters: String = names().map(|name| format!(", ${name}: GitObjectID!")).collect();
-    let objects: String = names().map(|name| format!(" {name}: object(oid: ${name}) {{ ...ledger }}")).collect();
+    let (parameters, objects) = (COMMITS.parameters(ledgers), COMMITS.fields(ledgers, "ledger"));
     let ledger = if ledgers == 0 { String::new() } else { COMMITS.fragment("ledger") };
     let said = ISSUES.fragment("said");
     format!(
@@ -198,7 +196,7 @@ pub(super) fn query(ledgers: usize) -> String {
 
 /// Whether this is the whole text of the query, for any number of ledgers.
 pub(super) fn is_asked_by(asked: &str) -> bool {
-    asked == query(asked.matches(": object(oid: $").count())
+    asked == query(COMMITS.count_in(asked))
 }
 
 /// What one query tells. `None` if it does not tell repository, branch and file. The ledgers are known from then on.

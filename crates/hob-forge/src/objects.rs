@@ -23,15 +23,22 @@ pub(super) fn object_name(index: usize) -> String {
 impl Objects {
     /// The query for so many of them.
     pub(super) fn query(&self, objects: usize) -> String {
-        let Self { field, argument, argument_type, facts } = self;
-        let (mut parameters, mut fields) = (String::new(), String::new());
-        for name in (0..objects).map(object_name) {
-            parameters.push_str(&format!(", ${name}: {argument_type}"));
-            fields.push_str(&format!(" {name}: {field}({argument}: ${name}) {{ ...facts }}"));
-        }
+        let (parameters, fields, facts) = (self.parameters(objects), self.fields(objects, "facts"), self.facts);
         format!(
             "query($owner: String!, $name: String!{parameters}) {{ repository(owner: $owner, name: $name) {{{fields} }} }} {facts}"
         )
+    }
+
+    /// The parameters of a query for so many of them, after others.
+    pub(super) fn parameters(&self, objects: usize) -> String {
+        (0..objects).map(|index| format!(", ${}: {}", object_name(index), self.argument_type)).collect()
+    }
+
+    /// The repository's fields in such a query, where the facts have this name.
+    pub(super) fn fields(&self, objects: usize, fragment: &str) -> String {
+        let Self { field, argument, .. } = self;
+        let names = (0..objects).map(object_name);
+        names.map(|name| format!(" {name}: {field}({argument}: ${name}) {{ ...{fragment} }}")).collect()
     }
 
     /// The facts under another name, for a query that asks for more than one kind of them.
@@ -39,10 +46,14 @@ impl Objects {
         self.facts.replacen("facts", name, 1)
     }
 
+    /// How many of them a query asks for.
+    pub(super) fn count_in(&self, query: &str) -> usize {
+        query.matches(&format!(": {}({}: $", self.field, self.argument)).count()
+    }
+
     /// Whether this is the whole text of its query, for any number of them.
     pub(super) fn is_asked_by(&self, query: &str) -> bool {
-        let objects = query.matches(&format!(": {}({}: $", self.field, self.argument)).count();
-        query == self.query(objects)
+        query == self.query(self.count_in(query))
     }
 }
 

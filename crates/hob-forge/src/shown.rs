@@ -68,13 +68,16 @@ impl Comments<'_> {
     /// # Errors
     /// [`ForgeError`] of the write; its outcome may be unknown.
     pub async fn show(self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
-        let asking = match showing.reviewers.filter(|_| self.has_mutations(showing.issue)) {
+        if !self.has_mutations(showing.issue) {
+            return Ok(Shown::default());
+        }
+        let asking = match showing.reviewers {
             Some((pull, users)) => self.asking(pull, users).await,
             None => None,
         };
-        let (asks, mut parts) = (asking.is_some(), 1 + showing.changes.len());
+        let asks = asking.is_some();
         let Some((query, variables)) = self.request_of(lease, showing, asking) else { return Ok(Shown::default()) };
-        parts += usize::from(asks);
+        let parts = 1 + showing.changes.len() + usize::from(asks);
         let body = json!({ "query": query, "variables": variables });
         let what = format!("show the state of issue {}", lease.issue());
         let purpose = IssuesWrite.to(&what).counting(parts);
@@ -145,12 +148,9 @@ impl Comments<'_> {
         self.forge.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mutation and its variables. `None` if an id is not known, or everything goes over REST.
+    /// The mutation and its variables. `None` if an id is not known.
     fn request_of(self, lease: &HeldLease, showing: Showing<'_>, asking: Option<Asking>) -> Option<(String, Value)> {
         let Showing { issue, comment, body, changes, reviewers: _ } = showing;
-        if !self.has_mutations(issue) {
-            return None;
-        }
         let known = self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
         let node = |name: &String| known.label_nodes.get(&name.to_lowercase()).filter(|node| !node.is_empty()).cloned();
         let (mut add, mut remove) = (Vec::new(), Vec::new());

@@ -5,8 +5,8 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Login, Nonce, Note, PullNumber, Receipt, Record,
-    RepositoryRecord, Spend, State, Timestamp, Transition,
+    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
+    Spend, State, Timestamp, Transition,
 };
 use hob_forge::{Acquisition, BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
 use hob_words::{STATUS_MARK, status_body};
@@ -94,8 +94,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
         Box::pin(close_question(worker, &held.lease)).await?;
     }
     let introduction = Box::pin(Introduction::of(worker, &held.lease)).await?;
-    let accounts = introduction.as_ref().and_then(Introduction::accounts);
-    let shown = Box::pin(show_at_once(worker, held, state, accounts)).await?;
+    let shown = Box::pin(show_at_once(worker, held, state, introduction.as_ref())).await?;
     // The comment says what was refused.
     let has_more_to_say = match introduction {
         Some(introduction) => Box::pin(introduction.make(worker, &held.lease, shown.asked)).await?,
@@ -132,13 +131,13 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
     release(worker, held).await
 }
 
-/// Makes comment and labels match the ledger and asks these accounts for a review, in one request, as far as that can be done without
-/// a look at what is there.
+/// Makes comment and labels match the ledger and asks for the review, if that is due, in one request, as far as that can be done
+/// without a look at what is there.
 async fn show_at_once(
     worker: &Worker,
     held: &HeldIssue,
     state: State,
-    accounts: Option<(PullNumber, Vec<Login>)>,
+    introduction: Option<&Introduction>,
 ) -> Result<Shown, WorkError> {
     let (lease, changes) = (&held.lease, wanted_labels(worker, held, state));
     let comment = lease.record().comments.status;
@@ -147,6 +146,7 @@ async fn show_at_once(
         return Ok(Shown::default());
     }
     let body = status_of(worker, lease);
+    let accounts = introduction.and_then(Introduction::accounts);
     let reviewers = accounts.as_ref().map(|(pull, accounts)| (*pull, accounts.as_slice()));
     let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes, reviewers };
     let shown = match worker.forge.comments().show(lease, showing).await {

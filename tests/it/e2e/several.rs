@@ -105,7 +105,12 @@ async fn a_poll_does_not_come_before_the_limit_ends() {
     assert_eq!((done.worked, done.repositories_failed), (0, 1));
     world.forge.limit_rate(1_000_000);
     // What a poll begins with.
-    let asked = world.forge.requests().into_iter().filter(|one| one.path.ends_with("/acme/site/git/matching-refs/hob/")).count();
+    let asked = world
+        .forge
+        .requests()
+        .into_iter()
+        .filter(|one| one.path.ends_with("/acme/site/git/matching-refs/hob/"))
+        .count();
     assert_eq!(asked, 1, "{:?}", world.failures());
     world.finish().await;
 }
