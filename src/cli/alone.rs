@@ -80,6 +80,7 @@ pub(super) fn request(settings: &Settings, task: Task<'_>) -> anyhow::Result<Run
         findings: &[],
         base_checks: &[],
         checks: task.checks,
+        folders: &[],
         memory: &[],
         text_bytes: task.text.len(),
         fence: &fence,

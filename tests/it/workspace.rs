@@ -26,6 +26,7 @@ use crate::harness::{script, strict_fence};
 mod attacks;
 mod corpus;
 mod lab_solutions;
+mod part;
 mod recycled;
 mod update;
 

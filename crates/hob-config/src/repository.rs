@@ -46,6 +46,8 @@ pub struct RepositorySettings {
     pub protected: Vec<String>,
     /// Paths, as globs, of tests and what only tests need. Empty: as their names say.
     pub tests: Vec<String>,
+    /// Folders that are checked out, with the files above them. Empty: all.
+    pub folders: Vec<String>,
     /// When a plan comes before the work. This and what follows are also the operator's to set.
     #[serde(skip_serializing)]
     pub plan: Option<PlanFirst>,
@@ -150,9 +152,11 @@ impl RepositorySettings {
             return Err(RepositorySettingsError(format!("`tests` has a glob that cannot be read: {error}")));
         }
         let plain = |path: &String| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
-        if let Some(bad) = settings.setup_key.iter().find(|path| path.is_empty() || !plain(path)) {
-            let reason = format!("`{bad}` in `setup_key` is not a path within the repository");
-            return Err(RepositorySettingsError(reason));
+        for (key, paths) in [("setup_key", &settings.setup_key), ("folders", &settings.folders)] {
+            if let Some(bad) = paths.iter().find(|path| path.is_empty() || !plain(path)) {
+                let reason = format!("`{bad}` in `{key}` is not a path within the repository");
+                return Err(RepositorySettingsError(reason));
+            }
         }
         let agents = agents_over_ready(text).map_err(|error| RepositorySettingsError(error.to_string()))?;
         Ok(Self { agents, ..settings })
@@ -323,6 +327,7 @@ mod tests {
             ("[agents.a]\nenv = ['AWS_SECRET_ACCESS_KEY']", "agents.a.env"),
             ("setup = ['']", "a set-up step is empty"),
             ("setup_key = ['../x']", "not a path within the repository"),
+            ("folders = ['a', '/b']", "`/b` in `folders` is not a path within the repository"),
             ("[agents.a]\nhosts = ['example.org']", "agents.a.hosts"),
             ("[agents.a]\nfetch_hosts = ['example.org']", "agents.a.fetch_hosts"),
             ("[agents.a]\nmcp = ['docs']", "agents.a.mcp"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hob_domain::Sha;
-use hob_workspace::{BranchName, Remote, WorkspaceError};
+use hob_workspace::{BranchName, Remote, Workspace, WorkspaceError};
 use tokio::time::Instant;
 
 use crate::Worker;
@@ -13,7 +13,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Brings the mirror up to date; returns the tip of the base.
 pub(super) async fn fetch(worker: &Worker, remote: &Remote, base: &BranchName) -> Result<Sha, WorkspaceError> {
-    let patience = patience_of(worker);
+    let patience = patience_of(&worker.workspace);
     loop {
         match worker.workspace.fetch(remote, base).await {
             Ok(sha) => return Ok(sha),
@@ -23,8 +23,8 @@ pub(super) async fn fetch(worker: &Worker, remote: &Remote, base: &BranchName) -
 }
 
 /// How long to wait for a mirror that another process uses: as long as a transfer may take.
-pub(super) fn patience_of(worker: &Worker) -> Instant {
-    Instant::now() + worker.settings.workspace.transfer_time
+pub(super) fn patience_of(workspace: &Workspace) -> Instant {
+    Instant::now() + workspace.transfer_time()
 }
 
 /// Pauses before a mirror that is in use is tried again; any other error, or one after `patience`, is returned.

@@ -17,10 +17,11 @@ use crate::{
     error::library,
     fill::Filling,
     git::Git,
-    git_dir,
+    git_dir::{self, GitDir},
     in_use::Use,
     layout::{IssueFolder, Kind, blocking, remove, remove_aside, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
+    part::{Part, Patterns},
     persons_commits::persons_commits,
     skeleton,
     update::Unresolved,
@@ -35,6 +36,7 @@ pub struct Checkout {
     tree: PathBuf,
     branch: BranchName,
     sources: Sources,
+    part: Part,
     kept: bool,
     unresolved: Option<Arc<Unresolved>>,
     /// A description of the wanted work: files that it names are committed even if a tool made them.
@@ -78,7 +80,22 @@ impl Checkout {
         let tree = folder.tree();
         let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
         let (kept, in_use) = (false, Arc::new(in_use));
-        Self { git, secrets, folder, tree, branch, sources, kept, unresolved, wanted, left_out, in_use }
+        let part = Part::default();
+        Self { git, secrets, folder, tree, branch, sources, part, kept, unresolved, wanted, left_out, in_use }
+    }
+
+    /// The same of a part of the repository.
+    pub(super) fn within(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+
+    pub(super) fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// Git's patterns for the files that are checked out of commits that go out from `base`; `None` for all.
+    pub(super) async fn patterns(&self, base: &Sha, heads: &[&Sha]) -> Result<Option<Patterns>, WorkspaceError> {
+        self.part.patterns(&self.git, GitDir::Issue(&self.folder.git()), base, heads).await
     }
 
     /// Lays it out; if it cannot be cleaned, it is made from scratch, once.
@@ -259,7 +276,7 @@ impl Checkout {
     pub async fn restore(&self, commit: &Sha) -> Result<(), WorkspaceError> {
         let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), commit.clone());
         blocking("make the checkout", move || skeleton::own(&folder, &branch, &at)).await?;
-        self.filling(Kind::Agent).fill(commit).await
+        self.fill(Kind::Agent, commit).await
     }
 
     /// The first commit of the earlier work, from the base on, or from `accepted` if that is part of it, whose
@@ -327,10 +344,9 @@ impl Checkout {
         let proof = self.folder.place(Kind::Proof);
         let (repo, old) = (self.folder.repo().to_owned(), proof.clone());
         blocking("renew the folder", move || unlock(&repo).and_then(|()| renew(&old))).await?;
-        let filling = self.filling(Kind::Proof);
-        if filling.fill(sha).await.is_err() {
-            filling.discard().await?;
-            filling.fill(sha).await?;
+        if self.fill(Kind::Proof, sha).await.is_err() {
+            self.discard(Kind::Proof).await?;
+            self.fill(Kind::Proof, sha).await?;
         }
         Ok(proof)
     }
@@ -389,7 +405,6 @@ impl Checkout {
             skeleton::own(&folder, &branch, &start)?;
             let tree = folder.tree();
             remove_git_folders(&tree)?;
-            skeleton::snapshot(&folder, Kind::Agent, &branch, &start)?;
             Ok(Some((fork, start)))
         })
         .await?;
@@ -397,6 +412,12 @@ impl Checkout {
         if self.sources.pushed.is_none() {
             self.sources.base = fork;
         }
+        let patterns = self.patterns(&self.sources.base, &[&start]).await?;
+        let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), start.clone());
+        blocking("make the agent's git directory", move || {
+            skeleton::snapshot(&folder, Kind::Agent, &branch, &at, patterns.as_ref())
+        })
+        .await?;
         self.sources.start = start;
         Ok(true)
     }
@@ -418,7 +439,7 @@ impl Checkout {
         if self.lay().await.is_ok() {
             return Ok(());
         }
-        self.filling(Kind::Agent).discard().await?;
+        self.discard(Kind::Agent).await?;
         self.lay().await
     }
 
@@ -426,7 +447,17 @@ impl Checkout {
         self.restore(&self.sources.start).await
     }
 
-    fn filling(&self, kind: Kind) -> Filling<'_> {
-        Filling { git: &self.git, folder: &self.folder, in_use: &self.in_use, branch: &self.branch, kind }
+    /// Makes a tree the commit, or the part of it that is checked out.
+    async fn fill(&self, kind: Kind, sha: &Sha) -> Result<(), WorkspaceError> {
+        let patterns = self.patterns(&self.sources.base, &[sha]).await?;
+        self.filling(kind, patterns).fill(sha).await
+    }
+
+    async fn discard(&self, kind: Kind) -> Result<(), WorkspaceError> {
+        self.filling(kind, None).discard().await
+    }
+
+    fn filling(&self, kind: Kind, patterns: Option<Patterns>) -> Filling<'_> {
+        Filling { git: &self.git, folder: &self.folder, in_use: &self.in_use, branch: &self.branch, kind, patterns }
     }
 }

@@ -4,7 +4,7 @@
 //! read. Links are committed as links: their targets are never read. Pipes and sockets are left out, as git does.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     ffi::OsStr,
     fs,
     os::unix::ffi::OsStrExt,
@@ -21,6 +21,7 @@ use crate::{
     error::{disk, library},
     git_dir,
     made::Made,
+    part::is_elsewhere,
     survey::{is_ignored, survey},
 };
 
@@ -108,6 +109,10 @@ pub(super) fn stage(
     let (mut changes, mut left_out) = (Vec::new(), Leaving::default());
     let mut touched_perhaps = Vec::new();
     let mut made = Made::new(tree, &index, wanted);
+    let elsewhere: HashSet<Vec<u8>> = index.iter().filter(is_elsewhere).map(|entry| entry.path).collect();
+    for written in elsewhere.iter().map(|bytes| path(bytes)).filter(|path| tree.join(path).symlink_metadata().is_ok()) {
+        left_out.add(written.clone(), written, WhyLeftOut::NotCheckedOut);
+    }
     for delta in diff.deltas() {
         let Some(bytes) = delta.new_file().path_bytes().or_else(|| delta.old_file().path_bytes()) else { continue };
         let (old, new) = (delta.old_file().mode(), delta.new_file().mode());
@@ -121,6 +126,7 @@ pub(super) fn stage(
         match delta.status() {
             // A submodule's folder is empty here, or gone, or has the agent's files: its commit stays.
             _ if old == FileMode::Commit => {}
+            _ if elsewhere.contains(bytes) => {}
             Delta::Deleted => changes.push(Change::Remove(place)),
             Delta::Added | Delta::Modified | Delta::Renamed | Delta::Copied | Delta::Untracked | Delta::Typechange => {
                 match fit(tree, bytes, new, limits)? {

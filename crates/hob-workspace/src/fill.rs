@@ -9,8 +9,9 @@ use crate::{
     error::disk,
     git::Git,
     in_use::Use,
-    intact::{Rules, remove_all_but_intact, rules},
+    intact::{Holds, Rules, remove_all_but_intact, rules},
     layout::{IssueFolder, Kind, blocking, make, remove, renew},
+    part::Patterns,
     pool, skeleton,
 };
 
@@ -21,6 +22,8 @@ pub(super) struct Filling<'a> {
     pub(super) in_use: &'a Arc<Use>,
     pub(super) branch: &'a BranchName,
     pub(super) kind: Kind,
+    /// Which files are checked out; `None`: all.
+    pub(super) patterns: Option<Patterns>,
 }
 
 impl Filling<'_> {
@@ -64,7 +67,7 @@ impl Filling<'_> {
     async fn refill(&self, sha: &Sha) -> Result<(), WorkspaceError> {
         let earlier = self.cleaned().await?;
         self.write(sha).await?;
-        let kind = self.kind;
+        let (kind, holds) = (self.kind, self.holds());
         let now = self.on_disk("read the index", move |folder| rules(&folder.record(kind)));
         // Git does not write a file again whose content is the same and whose form is to be another.
         if let Some(earlier) = earlier
@@ -72,36 +75,40 @@ impl Filling<'_> {
         {
             let emptied = self.on_disk("clean the checkout", move |folder| {
                 remove(&folder.record(kind))?;
-                remove_all_but_intact(&folder.place(kind), &folder.record(kind)).map(drop)
+                remove_all_but_intact(&folder.place(kind), &folder.record(kind), holds).map(drop)
             });
             emptied.await?;
             self.write(sha).await?;
         }
-        let (branch, sha) = (self.branch.clone(), sha.clone());
+        let (branch, sha, patterns) = (self.branch.clone(), sha.clone(), self.patterns.clone());
         self.on_disk("make the agent's git directory", move |folder| {
             if kind == Kind::Agent {
                 copy_index(folder)?;
             }
-            skeleton::snapshot(folder, kind, &branch, &sha)
+            skeleton::snapshot(folder, kind, &branch, &sha, patterns.as_ref())
         })
         .await
     }
 
     async fn cleaned(&self) -> Result<Option<Rules>, WorkspaceError> {
-        let kind = self.kind;
+        let (kind, holds) = (self.kind, self.holds());
         self.on_disk("clean the checkout", move |folder| {
             let (place, record) = (folder.place(kind), folder.record(kind));
             make(&place)?;
             // A git command that was killed left its lock behind.
             remove(&record.with_extension("index.lock"))?;
-            remove_all_but_intact(&place, &record)
+            remove_all_but_intact(&place, &record, holds)
         })
         .await
     }
 
+    fn holds(&self) -> Holds {
+        if self.patterns.is_some() { Holds::Part } else { Holds::All }
+    }
+
     async fn write(&self, sha: &Sha) -> Result<(), WorkspaceError> {
         let (git_dir, tree, index) = (self.folder.git(), self.folder.place(self.kind), self.folder.record(self.kind));
-        self.git.check_out(&git_dir, &index, &tree, sha).await
+        self.git.check_out(&git_dir, &index, &tree, sha, self.patterns.as_ref()).await
     }
 
     /// Runs work on the disk. The issue's folders count as in use until it has ended, even if nobody waits for it.

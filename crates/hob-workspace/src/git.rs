@@ -20,6 +20,7 @@ use crate::{
     forwarder::{Clients, Right},
     git_dir::GitDir,
     object_id::checked,
+    part::{PART_SETTINGS, Patterns},
     route::Route,
 };
 
@@ -143,14 +144,24 @@ impl Git {
     }
 
     /// Writes the files of the commit to the folder `tree`, except those that `index` has: they are taken to be there as it says.
+    /// With `patterns` only the files that these match.
     pub(super) async fn check_out(
         &self,
         git_dir: &Path,
         index: &Path,
         tree: &Path,
         sha: &Sha,
+        patterns: Option<&Patterns>,
     ) -> Result<(), WorkspaceError> {
-        let local = self.local(GitDir::Issue(git_dir))?.arg(option("--work-tree=", tree)).env("GIT_INDEX_FILE", index);
+        // It removes the patterns of the command before.
+        let local = self.local(GitDir::Issue(git_dir))?;
+        let mut local = local.arg(option("--work-tree=", tree)).env("GIT_INDEX_FILE", index);
+        if let Some(patterns) = patterns {
+            patterns.write(git_dir)?;
+            for (key, value) in PART_SETTINGS {
+                local = local.args(["-c", &format!("core.{key}={value}")]);
+            }
+        }
         done("check the files out", local.args(["read-tree", "-m", "-u", checked(sha)?])).await.map(drop)
     }
 }

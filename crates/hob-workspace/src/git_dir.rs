@@ -90,6 +90,8 @@ impl<'a> GitDir<'a> {
 /// Opens Hob's git directory of an issue.
 pub(super) fn open(git: &Path, doing: &'static str) -> Result<Repository, WorkspaceError> {
     GitDir::Issue(git).renew()?;
+    // A tree names files that only the server has, where a part of a repository is checked out.
+    git2::opts::strict_object_creation(false);
     Repository::open_bare(git).map_err(library(doing))
 }
 

@@ -36,6 +36,7 @@ use crate::{
     WorkspaceError,
     error::{disk, library},
     layout::remove,
+    part::is_elsewhere,
 };
 
 /// File systems of Linux that note every change of a file before it can be read: ext2 to ext4, XFS, Btrfs.
@@ -45,12 +46,22 @@ const TRUSTED: [u32; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 /// The files by which git chose the form of the others: their paths and contents.
 pub(super) type Rules = Vec<(Vec<u8>, Oid)>;
 
+/// What a tree is to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// All files of a commit.
+    All,
+    /// Those that patterns match: the record has the others too.
+    Part,
+}
+
 /// Removes what is not as `record` says from the folder `tree`, and from the record what is not in the folder then; returns
 /// the rules by which git wrote what stays; `None` if nothing stays.
-pub(super) fn remove_all_but_intact(tree: &Path, record: &Path) -> Result<Option<Rules>, WorkspaceError> {
+pub(super) fn remove_all_but_intact(tree: &Path, record: &Path, holds: Holds) -> Result<Option<Rules>, WorkspaceError> {
     let failed = || disk("clean", tree);
-    // A record that cannot be read says nothing: nothing stays.
-    let index = if is_trusted(tree) { Index::open(record).ok() } else { None };
+    // A record that cannot be read says nothing: nothing stays. Git checks out what a record marks only if it is told which part.
+    let is_fit = |index: &Index| holds == Holds::Part || !index.iter().any(|entry| is_elsewhere(&entry));
+    let index = if is_trusted(tree) { Index::open(record).ok().filter(is_fit) } else { None };
     let mut known = index.as_ref().map(Known::of).unwrap_or_default();
     let mode = mode_of_new_folders(record)?;
     let mut next = Some((Folder::open(tree).map_err(failed())?, PathBuf::new()));
@@ -111,7 +122,7 @@ struct Known {
 impl Known {
     fn of(index: &Index) -> Self {
         let mut known = Self::default();
-        for entry in index.iter() {
+        for entry in index.iter().filter(|entry| !is_elsewhere(entry)) {
             let mut above = Path::new(OsStr::from_bytes(&entry.path)).parent();
             while let Some(folder) = above
                 && known.folders.insert(folder.as_os_str().as_bytes().to_owned())

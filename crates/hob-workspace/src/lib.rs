@@ -37,6 +37,7 @@ mod mirror;
 mod names;
 mod notable;
 mod object_id;
+mod part;
 mod persons_commits;
 mod pool;
 mod prepared;

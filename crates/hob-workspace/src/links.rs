@@ -31,8 +31,8 @@ fn leading_out(repo: &Repository, tree: &Tree<'_>) -> Result<BTreeSet<Link>, git
     for (path, id) in ids {
         match repo.find_blob(id) {
             Ok(blob) => drop(links.insert(path, blob.content().to_vec())),
-            // A mirror has the files of the commits that were checked out: a missing one changed in none of them.
-            Err(error) if error.code() == ErrorCode::NotFound => {}
+            // A mirror has what was checked out: a missing one changed in none of the commits. It may lead anywhere.
+            Err(error) if error.code() == ErrorCode::NotFound => drop(links.insert(path, b"/".to_vec())),
             Err(error) => return Err(error),
         }
     }

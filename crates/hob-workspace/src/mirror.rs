@@ -20,6 +20,7 @@ use crate::{
     git_dir::GitDir,
     layout::{blocking, make, mirror, remove, repo_folder, unlock, write},
     object_id::checked,
+    part::Patterns,
     route::Route,
     transport::exchange,
 };
@@ -244,10 +245,23 @@ pub(super) async fn merge_base(git: &Git, place: &Path, one: &Sha, two: &Sha) ->
     }
 }
 
-/// Fetches the file contents of `commits` that the mirror lacks, all of them in one request.
-pub(super) async fn complete(git: &Git, place: &Path, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+/// Fetches the file contents of `commits` that the mirror lacks, all of them in one request; with `patterns` only those that
+/// these match.
+pub(super) async fn complete(
+    git: &Git,
+    place: &Path,
+    remote: &Remote,
+    commits: &[&Sha],
+    patterns: Option<&Patterns>,
+) -> Result<(), WorkspaceError> {
     let mut list =
         git.local(GitDir::Mirror(place))?.args(["rev-list", "--objects", "--missing=print", "--no-object-names"]);
+    if let Some(patterns) = patterns {
+        // Git takes them from an object alone.
+        let put = git.local(GitDir::Mirror(place))?.args(["hash-object", "-w", "--stdin"]).stdin(patterns.text());
+        let blob = done("write down which files to fetch", put).await?;
+        list = list.arg(format!("--filter=sparse:oid={}", blob.trim()));
+    }
     for commit in commits {
         list = list.arg(format!("{}^{{tree}}", checked(commit)?));
     }

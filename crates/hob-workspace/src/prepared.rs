@@ -92,6 +92,7 @@ impl Checkout {
     pub async fn source_for(&self, sha: &Sha, steps: &[String], key: &[String]) -> Result<Source, WorkspaceError> {
         let (git, steps, key) = (self.git_dir(), steps.to_vec(), key.to_vec());
         let (sha, base, issue) = (sha.clone(), self.base().clone(), self.issue_folder().clone());
+        let part = self.part().named();
         blocking("look at what set-up depends on", move || {
             let repo = git_dir::open(&git, "open the issue's git directory")?;
             let needs = |sha: &Sha| -> Result<String, WorkspaceError> {
@@ -106,7 +107,7 @@ impl Checkout {
                 Ok(format!("{:?}", paths.filter_map(content).collect::<Vec<_>>()))
             };
             let name = |of: &str| {
-                let text = format!("{steps:?}\n{of}");
+                let text = format!("{steps:?}\n{of}{part}");
                 Oid::hash_object(ObjectType::Blob, text.as_bytes()).map_err(library("name the set-up"))
             };
             let shared = needs(&base)?;

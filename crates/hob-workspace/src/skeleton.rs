@@ -15,6 +15,7 @@ use crate::{
     error::disk,
     git_dir::GitDir,
     layout::{IssueFolder, Kind, make, remove, write},
+    part::{PART_SETTINGS, Patterns},
 };
 
 /// Settings of the agent's git directory; the identity lets it commit for itself.
@@ -44,7 +45,13 @@ pub(super) fn own(folder: &IssueFolder, branch: &BranchName, sha: &Sha) -> Resul
 }
 
 /// Makes the throwaway git directory in a tree, with a copy of the index of Hob's for it.
-pub(super) fn snapshot(folder: &IssueFolder, kind: Kind, branch: &BranchName, sha: &Sha) -> Result<(), WorkspaceError> {
+pub(super) fn snapshot(
+    folder: &IssueFolder,
+    kind: Kind,
+    branch: &BranchName,
+    sha: &Sha,
+    patterns: Option<&Patterns>,
+) -> Result<(), WorkspaceError> {
     let git = folder.place(kind).join(".git");
     let index = match kind {
         Kind::Agent => folder.index(),
@@ -55,7 +62,13 @@ pub(super) fn snapshot(folder: &IssueFolder, kind: Kind, branch: &BranchName, sh
     for folder in ["objects/info", "refs/heads", "info"] {
         make(&git.join(folder))?;
     }
-    write(&git.join("config"), AGENT_CONFIG)?;
+    let mut config = AGENT_CONFIG.to_owned();
+    if let Some(patterns) = patterns {
+        patterns.write(&git)?;
+        config.push_str("[core]\n");
+        PART_SETTINGS.iter().for_each(|(key, value)| config.push_str(&format!("\t{key} = {value}\n")));
+    }
+    write(&git.join("config"), config)?;
     write(&git.join("objects/info/alternates"), alternates)?;
     point(&git, branch, sha)?;
     fs::copy(&index, git.join("index")).map(drop).map_err(disk("copy", index))

@@ -7,6 +7,7 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use hob_config::WorkspaceSettings;
@@ -25,6 +26,7 @@ use crate::{
     layout::{IssueFolder, blocking, make, mirror as mirror_folder, remove, write},
     messages,
     mirror::{self, MirrorLock},
+    part::{Part, Patterns},
     profiles::{self, NamedFile},
     transport::exchange,
     update::{self, BranchUpdate, Names, Updater, to_replay},
@@ -43,6 +45,7 @@ pub struct Workspace {
     queues: Arc<Mutex<HashMap<RepoName, Arc<tokio::sync::Mutex<()>>>>>,
     in_use: InUse,
     secrets: KnownSecrets,
+    part: Part,
 }
 
 impl Workspace {
@@ -65,7 +68,7 @@ impl Workspace {
         .await?;
         let git = Git::new(settings, environment, &root);
         let (queues, in_use, secrets) = (Arc::default(), InUse::default(), KnownSecrets::default());
-        Ok(Self { root, git, queues, in_use, secrets })
+        Ok(Self { root, git, queues, in_use, secrets, part: Part::default() })
     }
 
     /// The same workspace, which keeps these secrets out of messages of commits, files and branch names.
@@ -80,6 +83,12 @@ impl Workspace {
     pub fn recycling(mut self, spare: usize) -> Self {
         self.in_use.spare = spare;
         self
+    }
+
+    /// The same workspace, which checks out these folders alone, with what [`part`](crate::part) adds; none: all.
+    #[must_use]
+    pub fn within(&self, folders: &[String]) -> Self {
+        Self { part: Part::new(folders), ..self.clone() }
     }
 
     /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
@@ -152,7 +161,8 @@ impl Workspace {
         let sources = self.sources(&place, remote, branch, base, ahead).await;
         let sources = mirror::condemned(&place, sources).await?;
         let (git, secrets) = (self.git.clone(), self.secrets.clone());
-        Checkout::new(git, secrets, folder, in_use, branch.clone(), sources).laid_out(leftover).await
+        let checkout = Checkout::new(git, secrets, folder, in_use, branch.clone(), sources);
+        checkout.within(self.part.clone()).laid_out(leftover).await
     }
 
     /// Finds the commits that the checkout is based on and starts at, and fetches what they lack.
@@ -185,7 +195,8 @@ impl Workspace {
                 Some(fork) => (fork, tip.clone()),
             },
         };
-        self.complete(remote, &[&base, &start]).await?;
+        let patterns = self.part.patterns(&self.git, GitDir::Mirror(mirror), &base, &[&start]).await?;
+        self.complete(remote, &[&base, &start], patterns.as_ref()).await?;
         Ok(Sources { base, start, pushed })
     }
 
@@ -209,9 +220,13 @@ impl Workspace {
         let commits = to_replay(checkout.git_dir(), &fork, &start, &updater.identity).await?;
         // Commits that were never pushed have their files here.
         let needed: Vec<&Sha> = commits.iter().chain([base, &fork, &start]).collect();
-        self.complete(remote, &needed).await?;
+        let heads: Vec<&Sha> = commits.iter().chain([&start, &tip]).collect();
+        let patterns = checkout.patterns(&fork, &heads).await?;
+        self.complete(remote, &needed, patterns.as_ref()).await?;
         let names = Names { branch: checkout.branch().to_string(), base: onto.to_string() };
-        let updated = update::update(checkout.git_dir(), &fork, base, &tip, names, updater).await?;
+        // To recognise a file that moved, those that are not downloaded would have to be read.
+        let finds_moves = patterns.is_none();
+        let updated = update::update(checkout.git_dir(), [&fork, base, &tip], names, updater, finds_moves).await?;
         checkout.move_to(base.clone(), updated.tip, updated.unresolved).await?;
         Ok(updated.update)
     }
@@ -227,7 +242,7 @@ impl Workspace {
         if found.incomplete.is_empty() {
             return Ok(found.files);
         }
-        self.complete(remote, &found.incomplete.iter().collect::<Vec<_>>()).await?;
+        self.complete(remote, &found.incomplete.iter().collect::<Vec<_>>(), None).await?;
         Ok(profiles::found(&objects, base, max).await?.files)
     }
 
@@ -241,14 +256,19 @@ impl Workspace {
         let read = || profiles::files_in(&objects, base, FORMS, is_form_file, FORMS_MAX);
         let (files, incomplete) = read().await?;
         let Some(folder) = incomplete else { return Ok(files) };
-        self.complete(remote, &[&folder]).await?;
+        self.complete(remote, &[&folder], None).await?;
         Ok(read().await?.0)
     }
 
-    /// Fetches the files of `commits`, or of folders of theirs, that the mirror lacks.
-    async fn complete(&self, remote: &Remote, commits: &[&Sha]) -> Result<(), WorkspaceError> {
+    /// Fetches the files of `commits`, or of folders of theirs, that the mirror lacks; with `patterns` only those that these match.
+    async fn complete(
+        &self,
+        remote: &Remote,
+        commits: &[&Sha],
+        patterns: Option<&Patterns>,
+    ) -> Result<(), WorkspaceError> {
         let _turn = self.turn(remote.repo()).await?;
-        mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits).await
+        mirror::complete(&self.git, &mirror_folder(&self.root, remote.repo()), remote, commits, patterns).await
     }
 
     /// Asks git for its version, such as `2.47.3`: Hob needs 2.34 or later.
@@ -272,6 +292,11 @@ impl Workspace {
             .args(["ls-remote", "--quiet", "--heads"])
             .arg(route.url());
         exchange("reach the repository", &route, &self.root, command.arg("refs/heads/none")).await.map(drop)
+    }
+
+    /// How long a transfer may take.
+    pub fn transfer_time(&self) -> Duration {
+        self.git.settings().transfer_time
     }
 
     /// Checks that the state folder can be written to.

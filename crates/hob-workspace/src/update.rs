@@ -8,7 +8,8 @@ use std::{
 };
 
 use git2::{
-    Commit, FileMode, Index, IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, Oid, Repository, Sort,
+    Commit, FileMode, Index, IndexConflict, IndexEntry, MergeFileInput, MergeFileOptions, MergeOptions, Oid,
+    Repository, Sort,
 };
 use hob_domain::{CommitIdentity, Conflict, ConflictKind, Sha, SignOff, Timestamp, shown_path, signed_off};
 
@@ -111,11 +112,10 @@ pub(super) async fn to_replay(
 /// Makes the commits up to `tip` start from `base` instead of `fork`, in the git directory alone.
 pub(super) async fn update(
     git: PathBuf,
-    fork: &Sha,
-    base: &Sha,
-    tip: &Sha,
+    [fork, base, tip]: [&Sha; 3],
     names: Names,
     updater: Updater,
+    finds_moves: bool,
 ) -> Result<Updated, WorkspaceError> {
     let (fork, base, tip) = (oid(fork)?, oid(base)?, oid(tip)?);
     blocking("update the branch", move || {
@@ -123,20 +123,28 @@ pub(super) async fn update(
         let repo = git_dir::open(&git, "update the branch")?;
         let find = |id| repo.find_commit(id).map_err(&failed);
         let sides = Sides { fork: find(fork)?, base: find(base)?, tip: find(tip)? };
-        combine(&repo, &sides, &names, &updater).map_err(&failed)
+        let mut options = MergeOptions::new();
+        options.find_renames(finds_moves);
+        combine(&repo, &sides, &names, &updater, &options).map_err(&failed)
     })
     .await
 }
 
-fn combine(repo: &Repository, sides: &Sides<'_>, names: &Names, updater: &Updater) -> Result<Updated, git2::Error> {
+fn combine(
+    repo: &Repository,
+    sides: &Sides<'_>,
+    names: &Names,
+    updater: &Updater,
+    options: &MergeOptions,
+) -> Result<Updated, git2::Error> {
     let own = own_commits(repo, sides.fork.id(), sides.tip.id(), &updater.identity)?;
     let own = own.filter(|_| !updater.keeps_history);
     if let Some(own) = &own
-        && let Some(tip) = replay(repo, &sides.base, own, updater)?
+        && let Some(tip) = replay(repo, &sides.base, own, updater, options)?
     {
         return Ok(Updated { tip: Sha(tip.to_string()), update: BranchUpdate::Rebased(own.len()), unresolved: None });
     }
-    let mut index = repo.merge_trees(&sides.fork.tree()?, &sides.base.tree()?, &sides.tip.tree()?, None)?;
+    let mut index = repo.merge_trees(&sides.fork.tree()?, &sides.base.tree()?, &sides.tip.tree()?, Some(options))?;
     let unresolved = resolve(repo, &mut index, names)?;
     let tree = repo.find_tree(index.write_tree_to(repo)?)?;
     let by = signature(&updater.identity, updater.time)?;
@@ -181,10 +189,11 @@ fn replay(
     base: &Commit<'_>,
     commits: &[Commit<'_>],
     updater: &Updater,
+    options: &MergeOptions,
 ) -> Result<Option<Oid>, git2::Error> {
     let mut tip = base.clone();
     for commit in commits {
-        let mut index = repo.cherrypick_commit(commit, &tip, 0, None)?;
+        let mut index = repo.cherrypick_commit(commit, &tip, 0, Some(options))?;
         if index.has_conflicts() {
             return Ok(None);
         }

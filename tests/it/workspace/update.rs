@@ -17,7 +17,7 @@ async fn meet(yard: &Yard, ours: &str, theirs: &str) -> (Checkout, BranchUpdate)
     update(yard, Leftover::Remove).await
 }
 
-async fn update(yard: &Yard, leftover: Leftover) -> (Checkout, BranchUpdate) {
+pub(super) async fn update(yard: &Yard, leftover: Leftover) -> (Checkout, BranchUpdate) {
     let base = yard.workspace.fetch(&yard.remote, &main_branch()).await.unwrap();
     let mut checkout =
         yard.workspace.prepare(&yard.remote, IssueNumber(7), &work_branch(), &base, leftover).await.unwrap();

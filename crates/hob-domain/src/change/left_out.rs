@@ -31,6 +31,8 @@ pub enum WhyLeftOut {
     Filter(String),
     /// Git ignores it, beside files that it tracks.
     Ignored,
+    /// The repository has a file of this path that is not checked out, so what it holds was not seen.
+    NotCheckedOut,
 }
 
 impl LeftOut {
@@ -51,6 +53,9 @@ impl LeftOut {
                 format!("{path}: kept by the filter {}, which Hob does not run", code_span(name))
             }
             WhyLeftOut::Ignored => format!("{path}: ignored by git, beside files that are not"),
+            WhyLeftOut::NotCheckedOut => {
+                format!("{path}: there already, outside of the `folders` that are checked out")
+            }
         }
     }
 }
@@ -87,6 +92,7 @@ mod tests {
             one("logo.bin", 1, WhyLeftOut::Filter("lfs".to_owned())),
             one("lib/x.c", 1, WhyLeftOut::Submodule),
             one("dist/new.js", 1, WhyLeftOut::Ignored),
+            one("docs/a.md", 1, WhyLeftOut::NotCheckedOut),
         ];
         insta::assert_snapshot!(left_out(&all), @r"
         Not committed:
@@ -95,6 +101,7 @@ mod tests {
         - `logo.bin`: kept by the filter `lfs`, which Hob does not run
         - `lib/x.c`: in a submodule, which Hob does not commit
         - `dist/new.js`: ignored by git, beside files that are not
+        - `docs/a.md`: there already, outside of the `folders` that are checked out
 
         Files that tools make are committed only if the issue names them or the repository already tracks a part of them.
         ");

@@ -72,6 +72,9 @@ pub struct StatedEnvironment {
     /// The digest of the sorted lines `NAME=VALUE` of their variables and of the set-up steps, a line each.
     #[serde(flatten)]
     pub digest: Sha256Hex,
+    /// The folders of the repository that were checked out, with the files above them; none: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
 }
 
 /// What asked for the work.

@@ -184,6 +184,7 @@ fn request(
         findings: &job.findings(),
         base_checks: job.base_checks.get().map_or(&[], Vec::as_slice),
         checks,
+        folders: &job.rules.folders,
         memory: &job.memory,
         text_bytes: worker.settings.limits.text_bytes(),
         fence: &fence,

@@ -126,7 +126,7 @@ pub(super) async fn update_branch(worker: &Worker, job: &mut Job<'_>) -> Result<
     let (base, remote) = (job.base.branch.parse::<BranchName>()?, worker.remote().await?);
     let (identity, sign_off) = (worker.commit_identity().await, worker.settings.publish.sign_off());
     let updater = Updater { identity, time: worker.forge.now(), keeps_history, sign_off };
-    let patience = patience_of(worker);
+    let patience = patience_of(&worker.workspace);
     let update = loop {
         match worker.workspace.update(&mut job.checkout, &remote, &base, &job.base_tip, updater.clone()).await {
             Ok(update) => break update,

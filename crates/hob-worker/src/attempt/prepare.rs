@@ -10,7 +10,7 @@ use hob_domain::{
 };
 use hob_forge::{ForgeError, Issue};
 use hob_text::secrets_in;
-use hob_workspace::{BranchName, Checkout, Leftover, Remote, WorkspaceError};
+use hob_workspace::{BranchName, Checkout, Leftover, Remote, Workspace, WorkspaceError};
 use parking_lot::Mutex;
 
 use crate::{
@@ -84,7 +84,8 @@ pub(super) async fn prepare<'a>(
     let branch = choose_branch(worker, held, &remote).await?;
     let kept = worker.workspace.kept(&remote, issue.number).await?;
     let (earlier, leftover) = earlier(worker, held, &loaded.name, purpose, kept.as_ref()).await;
-    let checkout = checked_out(worker, &remote, issue.number, &branch, &base_sha, leftover).await?;
+    let workspace = worker.workspace.within(&rules.folders);
+    let checkout = checked_out(&workspace, &remote, issue.number, &branch, &base_sha, leftover).await?;
     let checkout = checkout.wanting(description(issue, &comments));
     let pushed_by_people = pushed_by_people(worker, &record, &checkout, &base_sha).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
@@ -208,16 +209,16 @@ async fn earlier(
 
 /// The branch in the issue's folder, after the mirror is free.
 pub(crate) async fn checked_out(
-    worker: &Worker,
+    workspace: &Workspace,
     remote: &Remote,
     issue: IssueNumber,
     branch: &BranchName,
     base: &Sha,
     leftover: Leftover,
 ) -> Result<Checkout, WorkspaceError> {
-    let patience = patience_of(worker);
+    let patience = patience_of(workspace);
     loop {
-        match worker.workspace.prepare(remote, issue, branch, base, leftover.clone()).await {
+        match workspace.prepare(remote, issue, branch, base, leftover.clone()).await {
             Ok(checkout) => return Ok(checkout),
             Err(error) => wait_while_busy(error, patience).await?,
         }

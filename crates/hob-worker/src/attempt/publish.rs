@@ -6,7 +6,7 @@ use hob_config::DraftRule;
 use hob_domain::{BaseSource, BlockReason, IssueNumber, Notable, Note, ProofStatus, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
-use hob_text::count;
+use hob_text::{count, markup::code_span};
 use hob_words::{MovedBase, PullReport, PullTemplate, ReviewerReport, TEMPLATE_MAX, pull_body, status_line};
 use hob_workspace::pull_template;
 
@@ -135,8 +135,15 @@ fn draft(
         Some(limit) => dollars(limit),
         None => "no limit of money".to_owned(),
     };
+    let part = match job.rules.folders.as_slice() {
+        [] => String::new(),
+        folders => {
+            let named: Vec<_> = folders.iter().map(|folder| code_span(folder)).collect();
+            format!(" Of the repository, {} and the files above them were there.", named.join(", "))
+        }
+    };
     let limits = format!(
-        "An attempt may take {}, an issue {money} and {} between two answers. {}.",
+        "An attempt may take {}, an issue {money} and {} between two answers. {}.{part}",
         words(limits.attempt_time),
         count(limits.attempts, "attempt"),
         where_it_ran(&worker.children.sandbox)

@@ -52,7 +52,8 @@ pub async fn rerun(worker: &Worker, proof: &Proof, base_name: &str) -> Result<Re
     let branch: BranchName =
         format!("{}verify-{}", worker.settings.workspace.branch_prefix, said.pull_request).parse()?;
     let at_head = Leftover::StartAt(head.clone());
-    let checkout = checked_out(worker, &remote, said.issue, &branch, &said.base, at_head).await?;
+    let workspace = worker.workspace.within(&rules.folders);
+    let checkout = checked_out(&workspace, &remote, said.issue, &branch, &said.base, at_head).await?;
     if checkout.base() != &said.base || checkout.start() != head {
         let says = format!("{} is not in the repository on top of {} any more", head.short(), said.base.short());
         return Err(WorkError::Misconfigured(says));

@@ -1,6 +1,7 @@
 //! The statement about a published head, made by the process that ran its checks, and signed if that has the SSH key of
 //! the commits. So a writer of the ledger can remove a signature, but not forge one.
 
+use hob_config::RepositorySettings;
 use hob_domain::{
     Predicate, Proof, PullNumber, RunEnd, Sha256Hex, StatedEnvironment, StatedRun, StatedRuns, Statement, WorkRequest,
     brief_reason, shown_briefly,
@@ -48,7 +49,7 @@ pub(super) async fn proof_of(
             kept: stated(kept),
         },
         sandbox: worker.children.sandbox.tier().to_string(),
-        environment: Some(environment(worker, &job.rules.setup)),
+        environment: Some(environment(worker, &job.rules)),
         agent: active.loaded.name.clone(),
         model: active.loaded.agent.model(active.candidate),
         session: active.session.clone(),
@@ -64,14 +65,14 @@ pub(super) async fn proof_of(
 }
 
 /// What the checks have around them.
-fn environment(worker: &Worker, setup: &[String]) -> StatedEnvironment {
+fn environment(worker: &Worker, rules: &RepositorySettings) -> StatedEnvironment {
     let variables = worker.children.environment.iter();
     let mut lines: Vec<String> =
         variables.map(|(name, value)| format!("{}={}\n", name.to_string_lossy(), value.to_string_lossy())).collect();
     lines.sort_unstable();
-    lines.extend(setup.iter().map(|step| format!("{step}\n")));
+    lines.extend(rules.setup.iter().map(|step| format!("{step}\n")));
     let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-    StatedEnvironment { system, digest: Sha256Hex::of(lines.concat()) }
+    StatedEnvironment { system, digest: Sha256Hex::of(lines.concat()), folders: rules.folders.clone() }
 }
 
 /// A run between base and head, as a statement has it.

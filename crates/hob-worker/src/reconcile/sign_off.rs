@@ -19,6 +19,7 @@ use crate::{
     held_issue::HeldIssue,
     mirror::fetch,
     proof_status::show_moved,
+    repository_file::file_at,
 };
 
 /// What became of a sign-off.
@@ -74,7 +75,8 @@ async fn sign(worker: &Worker, held: &HeldIssue, by: &Login) -> Result<Outcome, 
     let (branch, remote): (BranchName, _) = (branch.parse()?, worker.remote().await?);
     let base = work.base.map_or_else(|| held.base.name.clone(), |base| base.branch);
     let base_tip = fetch(worker, &remote, &base.parse()?).await?;
-    let checkout = checked_out(worker, &remote, held.issue.number, &branch, &base_tip, Leftover::Keep).await?;
+    let workspace = worker.workspace.within(&file_at(worker, &base_tip).await?.folders);
+    let checkout = checked_out(&workspace, &remote, held.issue.number, &branch, &base_tip, Leftover::Keep).await?;
     let own = worker.commit_identity().await;
     let signer = Signer { own, by: person.clone(), time: worker.forge.now() };
     let (commits, head) = match hob_workspace::sign_off(&checkout, &base_tip, signer).await? {
