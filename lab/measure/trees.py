@@ -43,12 +43,13 @@ def arguments():
     parser.add_argument("hob", nargs="?", default="target/release/hob")
     parser.add_argument("--files", type=int, default=20_000)
     parser.add_argument("--issues", type=int, default=5)
+    parser.add_argument("--part", type=int, help="how many of the folders, of fifty files each, are checked out; by default all")
     parser.add_argument("--folder", help="where the temporary folder is made: on a disk, not in memory")
     return parser.parse_args()
 
 
-def fill(forge, folder, files):
-    """Pushes that many files to the repository."""
+def fill(forge, folder, files, part):
+    """Pushes that many files to the repository; with a part, its settings name so many folders."""
     def git(*words):
         who = ["-c", "user.name=ann", "-c", "user.email=ann@example.com"]
         subprocess.run(["git", *who, *words], check=True, cwd=folder, stdout=subprocess.DEVNULL)
@@ -60,6 +61,10 @@ def fill(forge, folder, files):
         path = folder / f"src/{n // IN_FOLDER}/{n}.bin"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(numbers.randbytes(BYTES))
+    if part:
+        rules = folder / ".github/hob.toml"
+        named = json.dumps([f"src/{n}" for n in range(part)])
+        rules.write_text(f"folders = {named}\n{rules.read_text()}")
     git("add", "-A")
     git("commit", "-qm", "Add files")
     git("push", "-q", "origin", "HEAD:main")
@@ -108,7 +113,7 @@ def main():
         forge, worker = Forge(hob, folder), None
         try:
             site = forge.repository("site")
-            fill(forge, folder / "source", options.files)
+            fill(forge, folder / "source", options.files, options.part)
             (folder / "hob.toml").write_text(SETTINGS)
             environment = forge.environment(folder) | {
                 "GITHUB_REPOSITORY": "ann/site",

@@ -197,8 +197,8 @@ fn push_memory(text: &mut String, parts: &BriefParts<'_>) {
         push(
             text,
             &format!(
-                "\nOnly a part of the repository is here: {}, and the files above them. Git has the paths of the other files, and not \
-                 their contents. Where the work needs one of those, ask for it.\n",
+                "\nOnly a part of the repository is here: {}, and the files above. Git has the paths of the other files, and not \
+                 their contents. If the work needs one of those, ask for it.\n",
                 folders.join(", ")
             ),
         );

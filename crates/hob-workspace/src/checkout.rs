@@ -93,9 +93,9 @@ impl Checkout {
         &self.part
     }
 
-    /// Git's patterns for the files that are checked out of commits that go out from `base`; `None` for all.
-    pub(super) async fn patterns(&self, base: &Sha, heads: &[&Sha]) -> Result<Option<Patterns>, WorkspaceError> {
-        self.part.patterns(&self.git, GitDir::Issue(&self.folder.git()), base, heads).await
+    /// Git's patterns for the files that are checked out in work on `base` that has these commits; `None` for all.
+    pub(super) async fn patterns(&self, base: &Sha, work: &[&Sha]) -> Result<Option<Patterns>, WorkspaceError> {
+        self.git.patterns(GitDir::Issue(&self.folder.git()), &self.part, base, work).await
     }
 
     /// Lays it out; if it cannot be cleaned, it is made from scratch, once.

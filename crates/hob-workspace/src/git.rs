@@ -20,7 +20,7 @@ use crate::{
     forwarder::{Clients, Right},
     git_dir::GitDir,
     object_id::checked,
-    part::{PART_SETTINGS, Patterns},
+    part::{PART_SETTINGS, Part, Patterns},
     route::Route,
 };
 
@@ -141,6 +141,25 @@ impl Git {
         }
         // A folder of Hob's: the agent's could contain programs that a relative path in `PATH` would find.
         Ok(program.dir(git_dir.path()).arg(option("--git-dir=", git_dir.opened())))
+    }
+
+    /// The patterns for the files of a part, in work on `base` that has these commits; `None` for the whole repository.
+    pub(super) async fn patterns(
+        &self,
+        git_dir: GitDir<'_>,
+        part: &Part,
+        base: &Sha,
+        work: &[&Sha],
+    ) -> Result<Option<Patterns>, WorkspaceError> {
+        if part.is_whole() {
+            return Ok(None);
+        }
+        let mut changed = String::new();
+        for commit in work.iter().filter(|commit| **commit != base) {
+            let compare = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", checked(base)?, checked(commit)?];
+            changed += &done("list what the work changed", self.local(git_dir)?.args(compare)).await?;
+        }
+        Ok(Some(part.patterns(changed.split_terminator('\0'))))
     }
 
     /// Writes the files of the commit to the folder `tree`, except those that `index` has: they are taken to be there as it says.

@@ -9,14 +9,10 @@
 use std::{collections::BTreeSet, fmt::Write as _, path::Path, sync::Arc};
 
 use git2::{IndexEntry, IndexEntryExtendedFlag};
-use hob_domain::Sha;
 
 use crate::{
     WorkspaceError,
-    git::{Git, done},
-    git_dir::GitDir,
     layout::{make, write},
-    object_id::checked,
 };
 
 /// The settings below `core` by which git obeys the patterns.
@@ -51,24 +47,11 @@ impl Part {
         self.0.join("\n")
     }
 
-    /// The patterns for work on `base` that ends at one of `heads`; `None` for the whole repository.
-    pub(super) async fn patterns(
-        &self,
-        git: &Git,
-        git_dir: GitDir<'_>,
-        base: &Sha,
-        heads: &[&Sha],
-    ) -> Result<Option<Patterns>, WorkspaceError> {
-        if self.is_whole() {
-            return Ok(None);
-        }
+    /// The patterns for its files, and for those elsewhere that were changed.
+    pub(super) fn patterns<'a>(&self, changed: impl Iterator<Item = &'a str>) -> Patterns {
         let mut text = self.of_folders();
-        for head in heads.iter().filter(|head| **head != base) {
-            let compare = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", checked(base)?, checked(head)?];
-            let changed = done("list what the work changed", git.local(git_dir)?.args(compare)).await?;
-            changed.split_terminator('\0').for_each(|path| add(&mut text, path, ""));
-        }
-        Ok(Some(Patterns(text)))
+        changed.for_each(|path| add(&mut text, path, ""));
+        Patterns(text)
     }
 
     /// Of several patterns that match, the last one decides; what is in a folder is as that is, if none matches.

@@ -195,7 +195,7 @@ impl Workspace {
                 Some(fork) => (fork, tip.clone()),
             },
         };
-        let patterns = self.part.patterns(&self.git, GitDir::Mirror(mirror), &base, &[&start]).await?;
+        let patterns = self.git.patterns(GitDir::Mirror(mirror), &self.part, &base, &[&start]).await?;
         self.complete(remote, &[&base, &start], patterns.as_ref()).await?;
         Ok(Sources { base, start, pushed })
     }

@@ -295,3 +295,26 @@ async fn doctor_proposes_steps_for_a_lock_file_and_says_what_the_steps_reach() {
     assert!(told.contains("they reach db.example"), "{told}");
     world.finish().await;
 }
+
+/// A large repository names the folders that are needed.
+#[tokio::test]
+async fn agent_and_checks_have_the_named_folders_alone_and_people_are_told() {
+    let agent = "test ! -e docs && test -e api/about && echo done > api/core/done.txt";
+    let rules = "folders = ['api/core']\nchecks = ['test -e api/core/a.c && test ! -e docs/d.md']\n";
+    let files = [(".github/hob.toml", rules), ("api/about", "a\n"), ("api/core/a.c", "c\n"), ("docs/d.md", "d\n")];
+    let builder = files.iter().fold(World::with_agent(agent), |builder, (path, text)| builder.file(path, text));
+    let world = builder.start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let brief = world.briefs(issue).remove(0);
+    assert!(brief.contains("Only a part of the repository is here: `api/core`, and the files above."), "{brief}");
+    let pull = world.pull().await;
+    let told = "Of the repository, `api/core` and the files above were there.";
+    assert!(pull["body"].as_str().unwrap().contains(told), "{pull}");
+    let stated = world.record(issue).await.unwrap().work.proof.unwrap().statement().predicate.environment.clone();
+    assert_eq!(stated.unwrap().folders, ["api/core"]);
+    let branch = pull["head"]["ref"].as_str().unwrap();
+    assert_eq!(world.look(&format!("/contents/docs/d.md?ref={branch}")).await["size"], 2, "the rest stays as it was");
+    world.finish().await;
+}

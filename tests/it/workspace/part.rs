@@ -82,6 +82,19 @@ async fn a_file_that_is_elsewhere_is_not_replaced_by_one_that_never_saw_it() {
     assert_eq!(files(&checkout.proof(&head).await.unwrap()).await, PART);
 }
 
+/// Attack corpus J108: a link that leads out by way of one that is not here.
+#[tokio::test]
+async fn a_link_through_one_that_is_elsewhere_may_lead_anywhere() {
+    let yard = yard().await;
+    yard.git("pull -q origin main; ln -s /etc docs/out; git add -A; git commit -qm link; git push -q origin HEAD:main")
+        .await;
+    let checkout = yard.prepare().await;
+    sh(checkout.folder(), "ln -s ../docs/d.md libs/file; ln -s ../docs/out/passwd libs/out").await;
+    let head = commit(&checkout).await.unwrap().unwrap();
+    let out = checkout.diff(checkout.base(), &head).await.unwrap().links_out;
+    assert_eq!(out.iter().map(|link| link.path.as_str()).collect::<Vec<_>>(), ["libs/out"]);
+}
+
 #[tokio::test]
 async fn a_tree_of_one_part_becomes_one_of_another_or_of_all() {
     let mut yard = yard().await;

@@ -139,7 +139,7 @@ fn draft(
         [] => String::new(),
         folders => {
             let named: Vec<_> = folders.iter().map(|folder| code_span(folder)).collect();
-            format!(" Of the repository, {} and the files above them were there.", named.join(", "))
+            format!(" Of the repository, {} and the files above were there.", named.join(", "))
         }
     };
     let limits = format!(
