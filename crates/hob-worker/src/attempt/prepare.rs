@@ -87,6 +87,9 @@ pub(super) async fn prepare<'a>(
     let workspace = worker.workspace.within(&rules.folders);
     let checkout = checked_out(&workspace, &remote, issue.number, &branch, &base_sha, leftover).await?;
     let checkout = checkout.wanting(description(issue, &comments));
+    for folder in rules.folders.iter().filter(|folder| !checkout.folder().join(folder).is_dir()) {
+        worker.progress(issue.number, &format!("`folders` names `{folder}`, which the branch does not have"));
+    }
     let pushed_by_people = pushed_by_people(worker, &record, &checkout, &base_sha).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
     let nonce = lease.record().nonce;
