@@ -2,7 +2,7 @@
 //! counts what all pods ask.
 //!
 //! # Guarantees
-//! - What is sent was permitted to the pass, and is on the list of all calls.
+//! - What is sent was permitted to the pass, and is on the list of all calls. What a write is about was found to be the issue's.
 //! - A holder waits half of a call's deadline at most for its turn, and is then told when to come again, as by the forge: its own client
 //!   has not given up yet.
 //! - Of an answer's headers only those are passed on that Hob reads, and of its body no token for a clone.
@@ -18,10 +18,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::{
-    Connection, ForgeError, Pass,
+    Connection, ForgeError, Pass, Reach,
     cache::Cached,
     call::Call,
-    pass_permitted::{Denied, permit},
+    pass_permitted::{Denied, Subject, permit},
+    pass_reach::Whose,
     permitted::GRAPHQL,
     purpose::{Purpose, Share},
     rendered::FULL,
@@ -93,15 +94,66 @@ pub enum NotForwarded {
 ///
 /// # Errors
 /// [`NotForwarded`] if the pass does not open this, or there is no answer.
-pub async fn forward(connection: &Connection, pass: &Pass, asked: Asked<'_>) -> Result<Answer, NotForwarded> {
-    permit(pass, asked.method, asked.path, asked.body)?;
+pub async fn forward(
+    connection: &Connection,
+    reach: &Reach,
+    pass: &Pass,
+    asked: Asked<'_>,
+) -> Result<Answer, NotForwarded> {
+    let subjects = permit(pass, asked.method, asked.path, asked.body)?;
+    if let Some(untold) = look_up(connection, reach, pass, subjects).await? {
+        return Ok(untold);
+    }
+    let answer = Box::pin(send(connection, pass, asked)).await?;
+    if answer.status.is_success() {
+        reach.learn(pass, asked.method, asked.path, &answer.body);
+    }
+    Ok(answer)
+}
+
+/// Looks up whether all of these are the pass's issue's. If the forge does not tell, its answer is that of the write, too: a comment
+/// that is gone cannot be edited.
+async fn look_up(
+    connection: &Connection,
+    reach: &Reach,
+    pass: &Pass,
+    subjects: Vec<Subject>,
+) -> Result<Option<Answer>, NotForwarded> {
+    let is_part = |subject: &Subject| matches!(subject, Subject::Part(_) | Subject::PartId(_));
+    let own = if subjects.iter().any(is_part) { connection.login().await? } else { None };
+    for subject in subjects {
+        let mut about = subject.clone();
+        loop {
+            let mut whose = reach.whose(pass, &about, own.as_ref());
+            if let Whose::Asked(path) = &whose {
+                let answer = read(connection, pass, Call::get(path, Purpose::without_permission(WHAT))).await?;
+                let is_no_pull = answer.status == StatusCode::NOT_FOUND && matches!(about, Subject::Number(_));
+                let told = (answer.status == StatusCode::OK).then(|| serde_json::from_slice(&answer.body));
+                whose = match told {
+                    Some(told) => reach.told(pass, &about, &told.unwrap_or_default()),
+                    None if is_no_pull => Whose::Others,
+                    None => return Ok(Some(answer)),
+                };
+            }
+            match whose {
+                Whose::Own => break,
+                Whose::AsThatOf(other) => about = other,
+                Whose::Others | Whose::Asked(_) => return Err(subject.denied().into()),
+            }
+        }
+        reach.remember(pass, subject);
+    }
+    Ok(None)
+}
+
+async fn send(connection: &Connection, pass: &Pass, asked: Asked<'_>) -> Result<Answer, ForgeError> {
     let purpose = Purpose::without_permission(WHAT).with(share_of(asked.path));
     let accept = if asked.accept == Some(FULL) { FULL } else { Call::get(asked.path, purpose).accept };
     let call =
         Call { method: asked.method, body: asked.body, etag: asked.etag, accept, ..Call::get(asked.path, purpose) };
     let is_read = *asked.method == Method::GET;
     if is_read && accept != FULL {
-        return Ok(read(connection, pass, call).await?);
+        return read(connection, pass, call).await;
     }
     let turn = match is_read || asked.path == GRAPHQL {
         true => None,
@@ -285,6 +337,10 @@ mod tests {
         Pass { repo, issue: IssueNumber(7), job: "hob-site-7".to_owned(), ends }
     }
 
+    fn reach() -> Reach {
+        Reach::new("hob/")
+    }
+
     fn get(path: &str) -> Asked<'_> {
         Asked { method: &Method::GET, path, body: None, etag: None, accept: None }
     }
@@ -300,13 +356,14 @@ mod tests {
             let is_known = request.headers().contains_key(header::IF_NONE_MATCH);
             if is_known { says(304, &headers[..1], "") } else { says(200, &headers, "[1]") }
         });
-        let first = forward(&connection, &pass(), get(ISSUES)).await.unwrap();
+        let first = forward(&connection, &reach(), &pass(), get(ISSUES)).await.unwrap();
         let next = vec![("next", "/repos/acme/site/issues?page=2".to_owned())];
         assert_eq!((first.status.as_u16(), &first.body[..], &first.links), (200, &b"[1]"[..], &next));
         assert!(first.headers.contains_key("date") && !first.headers.contains_key("set-cookie"), "{:?}", first.headers);
-        let again = forward(&connection, &pass(), get(ISSUES)).await.unwrap();
+        let again = forward(&connection, &reach(), &pass(), get(ISSUES)).await.unwrap();
         assert_eq!((again.status.as_u16(), &again.body[..], &again.links), (200, &b"[1]"[..], &next));
-        let known = forward(&connection, &pass(), Asked { etag: Some("\"1\""), ..get(ISSUES) }).await.unwrap();
+        let known =
+            forward(&connection, &reach(), &pass(), Asked { etag: Some("\"1\""), ..get(ISSUES) }).await.unwrap();
         assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
         let seen = seen.lock().unwrap();
         assert_eq!(seen.len(), 3);
@@ -326,16 +383,50 @@ mod tests {
             if is_known { says(304, &[("etag", "\"1\"")], "") } else { says(200, &[("etag", "\"1\"")], body) }
         });
         for _ in 0..2 {
-            let answer = forward(&connection, &pass(), get("/repos/acme/site")).await.unwrap();
+            let answer = forward(&connection, &reach(), &pass(), get("/repos/acme/site")).await.unwrap();
             assert_eq!(&answer.body[..], br#"{"name":"site","parent":{}}"#, "also the answer that is kept");
         }
         assert_eq!(seen.lock().unwrap().len(), 2);
     }
 
     #[tokio::test]
+    async fn whose_a_comment_is_is_looked_up_once() {
+        let pull = r#"{"head":{"ref":"hob/7-fix","repo":{"id":1}},"base":{"repo":{"id":1}}}"#;
+        let (connection, seen) = forge(move |request| match request.uri().path().rsplit('/').next() {
+            Some("3") if request.method() == Method::GET => says(200, &[], r#"{"issue_url":"x/issues/9"}"#),
+            Some("4") => says(200, &[], r#"{"issue_url":"x/issues/8"}"#),
+            Some("9") => says(200, &[], pull),
+            Some("3") => says(200, &[], "{}"),
+            _other => says(404, &[], "{}"),
+        });
+        let (reach, body) = (reach(), json!({ "body": "x" }));
+        let edits = async |comment: u64| {
+            let path = format!("/repos/acme/site/issues/comments/{comment}");
+            let asked = Asked { method: &Method::PATCH, body: Some(&body), ..get(&path) };
+            connection.skip_spacing();
+            forward(&connection, &reach, &pass(), asked).await.map(|answer| answer.status.as_u16())
+        };
+        for (comment, expected) in [(3, Some(200)), (3, Some(200)), (4, None), (5, Some(404))] {
+            let answered = edits(comment).await;
+            let is_it = match (&answered, expected) {
+                (Ok(status), Some(expected)) => *status == expected,
+                (Err(NotForwarded::Denied(Denied::OtherIssue)), None) => true,
+                _other => false,
+            };
+            assert!(is_it, "{comment}: {answered:?}");
+        }
+        let seen = seen.lock().unwrap();
+        let asked: Vec<_> = seen.iter().map(|(asked, _)| asked.replace("/api/v3/repos/acme/site/", "")).collect();
+        let comment = |id: u64| format!("GET issues/comments/{id}");
+        let edit = "PATCH issues/comments/3".to_owned();
+        let pull = |number: u64| format!("GET pulls/{number}");
+        assert_eq!(asked, [comment(3), pull(9), edit.clone(), edit, comment(4), pull(8), comment(5)]);
+    }
+
+    #[tokio::test]
     async fn what_a_pass_does_not_open_is_not_sent() {
         let (connection, seen) = forge(|_| says(200, &[], "[]"));
-        let refused = forward(&connection, &pass(), get("/repos/acme/other")).await.unwrap_err();
+        let refused = forward(&connection, &reach(), &pass(), get("/repos/acme/other")).await.unwrap_err();
         assert!(matches!(refused, NotForwarded::Denied(Denied::OtherRepository)), "{refused:?}");
         assert!(seen.lock().unwrap().is_empty());
     }
@@ -349,7 +440,7 @@ mod tests {
         let most = connection.settings().writes_per_minute as usize;
         let mut made = 0;
         let wait = loop {
-            match forward(&connection, &pass(), asked).await {
+            match forward(&connection, &reach(), &pass(), asked).await {
                 Ok(answer) => assert_eq!(answer.status, StatusCode::CREATED),
                 Err(NotForwarded::Forge(ForgeError::Limited { retry_after, .. })) => break retry_after,
                 Err(other) => panic!("{other}"),
@@ -363,17 +454,17 @@ mod tests {
         assert!(wait >= BUSY, "{wait:?}");
         let (own, refs) = (json!({ "sha": "1", "force": false }), "/repos/acme/site/git/refs/hob/issues/7");
         let renewal = Asked { method: &Method::PATCH, body: Some(&own), ..get(refs) };
-        forward(&connection, &pass(), renewal).await.unwrap();
+        forward(&connection, &reach(), &pass(), renewal).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_limit_that_a_holder_meets_closes_the_gate_for_all() {
         let (connection, seen) =
             forge(|_| says(403, &[("retry-after", "30")], r#"{"message":"secondary rate limit"}"#));
-        let answer = forward(&connection, &pass(), get(ISSUES)).await.unwrap();
+        let answer = forward(&connection, &reach(), &pass(), get(ISSUES)).await.unwrap();
         assert_eq!((answer.status.as_u16(), &answer.headers["retry-after"]), (403, &"30".parse().unwrap()));
         assert_eq!(connection.closed_for().unwrap().as_secs(), 30);
-        let next = forward(&connection, &pass(), get(ISSUES)).await.unwrap_err();
+        let next = forward(&connection, &reach(), &pass(), get(ISSUES)).await.unwrap_err();
         assert!(matches!(next, NotForwarded::Forge(ForgeError::Limited { .. })), "{next}");
         assert_eq!(seen.lock().unwrap().len(), 1);
     }

@@ -3,13 +3,14 @@
 //!
 //! # Guarantees
 //! - A path names the repository by its name, and has no detour in it, neither written out nor encoded.
-//! - Ledgers of other issues are not written.
+//! - Ledgers of other issues are not written. Each other write has [`Subject`]s, which [`Reach`](crate::Reach) has to find to be the
+//!   issue's. A write that is not among those of [`subjects`] is refused.
 //! - GraphQL is read by Hob's own queries, by their whole text, each of which names its repository.
 //!
 //! # Caveats
-//! Comments, labels and pull requests of other issues of the repository are in reach: their numbers are not those of the issue.
-//! GraphQL's changes are not: they name things by ids of which no text says whose they are.
+//! All of the repository can be read. GraphQL's changes are not in reach: they name things by ids of which no text says whose they are.
 
+use hob_domain::{IssueNumber, SUB_ISSUE_MARK};
 use http::Method;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -22,6 +23,7 @@ use crate::{
     open_pulls::PULLS,
     permitted::{GRAPHQL, fits, has_only, is_ledger_for, is_permitted, parts_of},
     threads,
+    tips::issue_number,
 };
 
 /// Why a request is not forwarded.
@@ -36,9 +38,15 @@ pub enum Denied {
     /// It is about another repository, or about none.
     #[error("the pass is for another repository")]
     OtherRepository,
-    /// It writes a ledger of another issue.
+    /// It writes on another issue, or on a pull request that is not the issue's.
     #[error("the pass is for another issue")]
     OtherIssue,
+    /// It is about another branch, or about a commit or a run that is not on the issue's.
+    #[error("the pass is for the branch of another issue")]
+    OtherBranch,
+    /// Hob makes this call, but not for an issue that it works on.
+    #[error("no Job makes this call")]
+    NotOfJobs,
     /// GraphQL that is not forwarded: a client that is told so asks the REST API.
     #[error("this query is not forwarded")]
     Query,
@@ -47,13 +55,42 @@ pub enum Denied {
 /// Calls that are about no repository.
 const OF_NO_REPOSITORY: [&str; 3] = ["rate_limit", "user", "users/*"];
 
-/// Lets a call pass, or says why not.
-pub(super) fn permit(pass: &Pass, method: &Method, path: &str, body: Option<&Value>) -> Result<(), Denied> {
+/// What a write is about, if only the forge knows whose that is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Subject {
+    /// The issue or pull request with this number.
+    Number(IssueNumber),
+    /// The comment with this id.
+    Comment(u64),
+    /// The issue with this number, one of those that the pass's is split into.
+    Part(IssueNumber),
+    /// The same, by the id that links use.
+    PartId(u64),
+    /// The branch with this name.
+    Branch(String),
+    /// The commit with this id.
+    Commit(String),
+    /// The run of a workflow with this id.
+    Run(u64),
+}
+
+impl Subject {
+    /// Why a write about it is refused if it is not the issue's.
+    pub(super) fn denied(&self) -> Denied {
+        match self {
+            Self::Number(_) | Self::Comment(_) | Self::Part(_) | Self::PartId(_) => Denied::OtherIssue,
+            Self::Branch(_) | Self::Commit(_) | Self::Run(_) => Denied::OtherBranch,
+        }
+    }
+}
+
+/// Lets a call pass if all of these subjects are the issue's, or says why not.
+pub(super) fn permit(pass: &Pass, method: &Method, path: &str, body: Option<&Value>) -> Result<Vec<Subject>, Denied> {
     let plain = path.split('?').next().unwrap_or_default();
     let parts = plain.strip_prefix('/').and_then(parts_of).filter(|parts| parts.iter().all(|part| is_straight(part)));
     let parts = parts.ok_or(Denied::Detour)?;
     if plain == GRAPHQL {
-        return permit_query(pass, method, body);
+        return permit_query(pass, method, body).map(|()| Vec::new());
     }
     if !is_permitted(method, path, body) {
         return Err(Denied::NotOfHob);
@@ -63,9 +100,9 @@ pub(super) fn permit(pass: &Pass, method: &Method, path: &str, body: Option<&Val
             if (*owner, *name) != (pass.repo.owner(), pass.repo.name()) {
                 return Err(Denied::OtherRepository);
             }
-            if *method == Method::GET || may_write(pass, rest, body) { Ok(()) } else { Err(Denied::OtherIssue) }
+            if *method == Method::GET { Ok(Vec::new()) } else { subjects(pass, rest, body) }
         }
-        _ if *method == Method::GET && OF_NO_REPOSITORY.iter().any(|known| fits(&parts, known)) => Ok(()),
+        _ if *method == Method::GET && OF_NO_REPOSITORY.iter().any(|known| fits(&parts, known)) => Ok(Vec::new()),
         _other => Err(Denied::OtherRepository),
     }
 }
@@ -79,15 +116,35 @@ fn is_straight(part: &str) -> bool {
     again == decoded && decoded.split(['/', '\\']).all(is_name)
 }
 
-/// Whether a write below the repository leaves the ledgers of other issues alone.
-fn may_write(pass: &Pass, rest: &[&str], body: Option<&Value>) -> bool {
-    match rest {
-        ["git", "refs"] => {
-            body.and_then(|body| body["ref"].as_str()).is_some_and(|name| is_ledger_for(pass.issue, name))
+/// What a write below the repository is about, or why a pass never opens it.
+fn subjects(pass: &Pass, rest: &[&str], body: Option<&Value>) -> Result<Vec<Subject>, Denied> {
+    let text = |member: &str| body.and_then(|body| body[member].as_str()).unwrap_or_default();
+    let id = |member: &str| body.and_then(|body| body[member].as_u64()).map(Subject::PartId);
+    let is_own = |number: &&&str| issue_number(number) == Some(pass.issue);
+    let subjects = match rest {
+        ["git", "refs"] => is_ledger_for(pass.issue, text("ref")).then(Vec::new),
+        ["git", "refs", name @ ..] => is_ledger_for(pass.issue, &format!("refs/{}", name.join("/"))).then(Vec::new),
+        // A commit is nothing until a ref names it, and the forge makes a label that it lacks when an issue gets it.
+        ["git", "commits"] | ["labels"] => Some(Vec::new()),
+        ["issues"] => {
+            let part = text("body").strip_prefix(SUB_ISSUE_MARK).ok_or(Denied::NotOfJobs)?;
+            part.starts_with(&format!("{} ", pass.issue)).then(Vec::new)
         }
-        ["git", "refs", name @ ..] => is_ledger_for(pass.issue, &format!("refs/{}", name.join("/"))),
-        _other => true,
-    }
+        ["issues", "comments", id, ..] => id.parse().ok().map(|id| vec![Subject::Comment(id)]),
+        ["issues", number, "sub_issues"] => Some(number).filter(is_own).and(id("sub_issue_id")).map(|part| vec![part]),
+        ["issues", number, "dependencies", "blocked_by"] => {
+            let part = issue_number(number).map(Subject::Part);
+            part.zip(id("issue_id")).map(|(part, other)| vec![part, other])
+        }
+        ["issues", number, "comments" | "labels", ..] | ["pulls", number, ..] => {
+            issue_number(number).map(|number| vec![Subject::Number(number)])
+        }
+        ["pulls"] => Some(vec![Subject::Branch(text("head").to_owned())]),
+        ["statuses", commit] => Some(vec![Subject::Commit((*commit).to_owned())]),
+        ["actions", "runs", run, ..] => run.parse().ok().map(|run| vec![Subject::Run(run)]),
+        _other => return Err(Denied::NotOfJobs),
+    };
+    subjects.ok_or(Denied::OtherIssue)
 }
 
 /// Lets one of Hob's own queries about the repository pass.
@@ -110,13 +167,13 @@ fn permit_query(pass: &Pass, method: &Method, body: Option<&Value>) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use hob_domain::{IssueNumber, Timestamp};
+    use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, Timestamp};
     use serde_json::json;
 
     use super::*;
     use crate::{
         mutations::{Commenting, Parts, show},
-        permitted::MARK_READY,
+        permitted::{MARK_READY, PermittedCall},
         permitted_calls,
     };
 
@@ -125,7 +182,7 @@ mod tests {
         Pass { repo, issue: IssueNumber(7), job: "hob-site-7".to_owned(), ends: Timestamp::UNIX_EPOCH }
     }
 
-    fn asked(method: &str, path: &str, body: &Value) -> Result<(), Denied> {
+    fn asked(method: &str, path: &str, body: &Value) -> Result<Vec<Subject>, Denied> {
         permit(&pass(), &method.parse().unwrap(), path, Some(body))
     }
 
@@ -138,8 +195,9 @@ mod tests {
             ("GET", "/repos/acme/site/branches/feature%2Fx", json!(null)),
             ("GET", "/repos/acme/site/contents/a%20b/100%25.txt", json!(null)),
             ("GET", "/repos/acme/site/git/matching-refs/hob/", json!(null)),
-            ("POST", "/repos/acme/site/issues/9/comments", json!({"body": "x"})),
-            ("POST", "/repos/acme/site/pulls", json!({"head": "hob/7", "base": "main", "title": "x"})),
+            ("POST", "/repos/acme/site/git/commits", json!({"message": "x", "tree": "1", "parents": []})),
+            ("POST", "/repos/acme/site/labels", json!({"name": "code"})),
+            ("POST", "/repos/acme/site/issues", json!({"title": "x", "body": "<!-- hob:part 7 a 1 -->\nx"})),
             ("PATCH", "/repos/acme/site/git/refs/hob/issues/7", json!({"sha": "1", "force": false})),
             ("POST", "/repos/acme/site/git/refs", json!({"ref": "refs/hob/repository", "sha": "1"})),
             ("DELETE", "/repos/acme/site/git/refs/hob/unsigned/issues/7", json!(null)),
@@ -147,13 +205,50 @@ mod tests {
             ("GET", "/users/ann", json!(null)),
             ("GET", "/rate_limit", json!(null)),
         ] {
-            assert_eq!(asked(method, path, &body), Ok(()), "{method} {path}");
+            assert_eq!(asked(method, path, &body), Ok(Vec::new()), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn other_writes_are_about_something_that_has_to_be_the_issues() {
+        use Subject::{Branch, Comment, Commit, Number, Part, PartId, Run};
+        let number = |number| Number(IssueNumber(number));
+        for (method, path, body, about) in [
+            ("POST", "issues/7/comments", json!({"body": "x"}), vec![number(7)]),
+            ("POST", "issues/9/comments", json!({"body": "x"}), vec![number(9)]),
+            ("POST", "issues/9/labels", json!({"labels": ["x"]}), vec![number(9)]),
+            ("DELETE", "issues/9/labels/x", json!(null), vec![number(9)]),
+            ("PATCH", "issues/comments/3", json!({"body": "x"}), vec![Comment(3)]),
+            ("POST", "issues/comments/3/reactions", json!({"content": "eyes"}), vec![Comment(3)]),
+            ("POST", "issues/7/sub_issues", json!({"sub_issue_id": 5}), vec![PartId(5)]),
+            ("POST", "issues/9/dependencies/blocked_by", json!({"issue_id": 5}), vec![Part(IssueNumber(9)), PartId(5)]),
+            ("POST", "pulls", json!({"head": "hob/7", "base": "main", "title": "x"}), vec![Branch("hob/7".to_owned())]),
+            ("PATCH", "pulls/9", json!({"title": "x"}), vec![number(9)]),
+            ("POST", "pulls/9/comments/3/replies", json!({"body": "x"}), vec![number(9)]),
+            ("POST", "pulls/9/requested_reviewers", json!({"reviewers": ["ann"]}), vec![number(9)]),
+            ("POST", "statuses/abc", json!({"context": "hob/proof"}), vec![Commit("abc".to_owned())]),
+            ("POST", "actions/runs/3/rerun-failed-jobs", json!({}), vec![Run(3)]),
+        ] {
+            assert_eq!(asked(method, &format!("/repos/acme/site/{path}"), &body), Ok(about), "{method} {path}");
+        }
+    }
+
+    /// A later write gets onto the list of the client: it is forwarded once it is known what it is about.
+    #[test]
+    fn of_each_write_of_the_clients_list_it_is_known_what_it_is_about() {
+        let is_write = |call: &PermittedCall| call.method != Method::GET && call.path.starts_with("/repos/*/*/");
+        for call in permitted_calls().filter(is_write) {
+            let path = call.path.replace('*', "7");
+            let rest: Vec<&str> = path.split('/').skip(4).collect();
+            let is_for_none = subjects(&pass(), &rest, None) == Err(Denied::NotOfJobs);
+            // An issue that is opened is told by its text.
+            assert_eq!(is_for_none, ["issues", "issues/7"].contains(&rest.join("/").as_str()), "{path}");
         }
     }
 
     #[test]
     fn a_pass_opens_nothing_else() {
-        use Denied::{Detour, NotOfHob, OtherIssue, OtherRepository};
+        use Denied::{Detour, NotOfHob, NotOfJobs, OtherIssue, OtherRepository};
         for (method, path, body, why) in [
             ("GET", "/repos/acme/other", json!(null), OtherRepository),
             ("GET", "/repos/other/site/issues", json!(null), OtherRepository),
@@ -184,6 +279,12 @@ mod tests {
             ("DELETE", "/repos/acme/site/git/refs/hob/doctor-1", json!(null), OtherIssue),
             ("POST", "/repos/acme/site/git/refs", json!({"ref": "refs/hob/issues/8", "sha": "1"}), OtherIssue),
             ("POST", "/repos/acme/site/git/refs", json!({"sha": "1"}), OtherIssue),
+            ("POST", "/repos/acme/site/issues/8/sub_issues", json!({"sub_issue_id": 5}), OtherIssue),
+            ("POST", "/repos/acme/site/issues/07/comments", json!({"body": "x"}), OtherIssue),
+            ("POST", "/repos/acme/site/issues", json!({"title": "x", "body": "<!-- hob:part 70 a 1 -->"}), OtherIssue),
+            ("POST", "/repos/acme/site/issues", json!({"title": ""}), NotOfJobs),
+            ("POST", "/repos/acme/site/issues", json!({"title": DASHBOARD_TITLE, "body": DASHBOARD_MARK}), NotOfJobs),
+            ("PATCH", "/repos/acme/site/issues/7", json!({"body": DASHBOARD_MARK}), NotOfJobs),
             ("POST", "/user", json!(null), NotOfHob),
         ] {
             assert_eq!(asked(method, path, &body), Err(why), "{method} {path}");
@@ -218,7 +319,7 @@ mod tests {
             ISSUES.query(2),
         ];
         for query in &own {
-            assert_eq!(at(query, "acme", "site"), Ok(()), "{query}");
+            assert_eq!(at(query, "acme", "site"), Ok(Vec::new()), "{query}");
             assert_eq!(at(query, "acme", "other"), Err(Denied::OtherRepository), "{query}");
             assert_eq!(at(query, "other", "site"), Err(Denied::OtherRepository), "{query}");
             let wider = query.replacen(

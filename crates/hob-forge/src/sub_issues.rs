@@ -52,10 +52,9 @@ impl SubIssues<'_> {
     /// # Errors
     /// [`ForgeError`] of the read.
     pub async fn opened_by(self, own: &Login) -> Result<Vec<OpenedIssue>, ForgeError> {
-        let path = format!("/issues?state=all&creator={}&per_page=100", encoded(own.as_str()));
         // If there are more than are read, these are the newest, which come first in the forge's list.
         let purpose = IssuesRead.to("look for issues that were opened");
-        let found = oldest::<OpenedIssue>(self.forge.connection(), &self.forge.path(&path), purpose).await?;
+        let found = oldest::<OpenedIssue>(self.forge.connection(), &self.forge.path(&opened_by(own)), purpose).await?;
         Ok(found.entries.into_iter().filter(|issue| issue.has_mark(SUB_ISSUE_MARK)).collect())
     }
 
@@ -102,4 +101,9 @@ impl SubIssues<'_> {
     async fn list(self, path: &str, what: &str) -> Result<Vec<OpenedIssue>, ForgeError> {
         self.forge.get_all(&self.forge.path(path), IssuesRead.to(what), "continue in a new issue").await
     }
+}
+
+/// The list of the issues that the account opened, below the repository's path, the newest first.
+pub(super) fn opened_by(own: &Login) -> String {
+    format!("/issues?state=all&creator={}&per_page=100", encoded(own.as_str()))
 }

@@ -18,7 +18,7 @@ use hob_web::{Facts, Known, Relay, Server};
 use hob_workspace::GitRelay;
 use http::Method;
 use secrecy::ExposeSecret;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     io::copy_bidirectional,
     net::{TcpListener, TcpStream},
@@ -61,6 +61,38 @@ impl Dispatcher {
     }
 }
 
+/// What a pod asks, which shows a pass.
+struct Pod {
+    at: SocketAddr,
+    shown: String,
+}
+
+impl Pod {
+    fn of(dispatcher: &Dispatcher, issue: u64) -> Self {
+        let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", issue, 600));
+        Self { at: dispatcher.server.address(), shown }
+    }
+
+    /// The answer to a write.
+    async fn writes(&self, method: &str, path: &str, body: Value) -> String {
+        let (at, shown, body) = (self.at, &self.shown, body.to_string());
+        let head = format!("{method} /forge{path} HTTP/1.1\nHost: {at}\n{shown}Content-Length: {}\n\n", body.len());
+        answer(at, &format!("{head}{body}")).await
+    }
+
+    /// The status of the answer to a write below the repository.
+    async fn status(&self, method: &str, path: &str, body: Value) -> u16 {
+        status(&self.writes(method, &format!("/repos/acme/site/{path}"), body).await)
+    }
+
+    /// The issue that it opens with this mark.
+    async fn opens(&self, mark: &str) -> Value {
+        let body = json!({ "title": "Part", "body": format!("{mark}\nx") });
+        let made = self.writes("POST", "/repos/acme/site/issues", body).await;
+        serde_json::from_str(made.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
 /// The status of an answer.
 fn status(answer: &str) -> u16 {
     answer.split(' ').nth(1).unwrap_or_default().parse().unwrap_or_default()
@@ -86,8 +118,44 @@ async fn a_pod_without_a_token_makes_its_pull_request_by_any_dispatcher() {
         all.iter().filter(|request| request.path.ends_with("/git-receive-pack")).count()
     };
     assert!(pushes(&world.forge.requests()) > 1, "branch and ledger are pushed");
+    assert_eq!(looks(&world.forge.requests()), [""; 0], "what the pod wrote on was its own");
     asked.server.close().await;
     made_it.server.close().await;
+    world.finish().await;
+}
+
+/// The paths that the forge was asked for to see what writes are about.
+fn looks(requests: &[github_emulator::LoggedRequest]) -> Vec<&str> {
+    let is_look = |path: &str| path.contains("/issues/comments/") || path.contains("/matching-refs/heads/hob/1");
+    let asked = requests.iter().filter(|request| request.method == "GET" && is_look(&request.path));
+    asked.map(|request| request.path.split("/acme/site/").last().unwrap_or_default()).collect()
+}
+
+/// Its dispatcher is another one than the one that saw the pull request made.
+#[tokio::test]
+async fn a_pod_works_on_a_review_by_a_dispatcher_that_knows_nothing_of_it() {
+    let script = r#"if [ "$n" = 0 ]; then echo one > done.txt; echo '{"outcome":"done","summary":"Wrote it."}'; exit; fi
+echo ONE > done.txt
+printf '%s\n' '{"outcome":"done","summary":"Shouted.\n\nT1: Done."}'"#;
+    let world = World::with_agent(script).check("test -f done.txt").pushing_ledgers().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    let pull = world.opens_a_pull().await;
+    world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly."), &[(1, "Louder.")]).await;
+    world.forge.advance(Duration::from_secs(2));
+    let dispatcher = Dispatcher::new(&world).await;
+    let before = world.forge.requests().len();
+    run(&world.pod("pod", dispatcher.server.address(), &dispatcher.pass("acme/site", issue, 600)).await).await;
+    assert_eq!(
+        (world.labels(issue).await, world.failures()),
+        (vec!["code".to_owned(), "in-review".to_owned()], vec![])
+    );
+    let remarks = world.look(&format!("/pulls/{pull}/comments")).await;
+    assert_eq!(remarks[1]["user"]["login"], "hob", "{remarks}");
+    // The status comment, and the reviewed head's status: the new one's is known by its push.
+    let asked = world.forge.requests().split_off(before);
+    let looks = looks(&asked);
+    assert_eq!(looks.len(), 2, "{looks:?}");
+    dispatcher.server.close().await;
     world.finish().await;
 }
 
@@ -180,8 +248,8 @@ async fn a_pass_opens_its_repository_for_its_time_and_nothing_else() {
 async fn a_pass_writes_no_other_branch_and_no_other_issues_ledger() {
     let world = World::fixing().start().await;
     let dispatcher = Dispatcher::new(&world).await;
-    let at = dispatcher.server.address();
-    let shown = format!("Authorization: Bearer {}\n", dispatcher.pass("acme/site", 1, 600));
+    let pod = Pod::of(&dispatcher, 1);
+    let (at, shown) = (pod.at, &pod.shown);
     let before = world.forge.requests().len();
     let (one, two) = ("1".repeat(40), "2".repeat(40));
     for name in ["refs/heads/main", "refs/heads/hob/2-x", "refs/hob/issues/2", "refs/tags/v1"] {
@@ -199,13 +267,120 @@ async fn a_pass_writes_no_other_branch_and_no_other_issues_ledger() {
         ("POST", "/graphql", json!({ "query": "query { viewer { login } }" }), 404),
         ("POST", "/repos/acme/site/issues/1/comments", json!({ "body": "x".repeat(1 << 20) }), 413),
     ] {
-        let body = body.to_string();
-        let head = format!("{method} /forge{path} HTTP/1.1\nHost: {at}\n{shown}Content-Length: {}\n\n", body.len());
-        let answer = answer(at, &format!("{head}{body}")).await;
+        let answer = pod.writes(method, path, body).await;
         assert_eq!(status(&answer), expected, "{method} {path}: {answer}");
     }
     assert_eq!(world.forge.requests().len(), before, "the forge was asked");
     dispatcher.server.close().await;
+    world.finish().await;
+}
+
+/// Attack corpus L163. The dispatcher has seen nothing of the pod's work: it asks the forge what is the issue's.
+#[tokio::test]
+async fn a_pass_writes_on_its_own_issue_and_pull_request_alone() {
+    let world = World::fixing().start().await;
+    let issue = world.asks("Make done.txt", "").await;
+    world.run().await;
+    let own = world.pull().await["number"].as_u64().unwrap();
+    let other = world.opens("ann", "Another", "", &[]).await;
+    let mut pulls = Vec::new();
+    for branch in ["wil/fix".to_owned(), format!("hob/{other}-fix")] {
+        let commit = world.pushes("wil", &branch, "fix.txt", "x").await;
+        let pull = json!({ "title": "By hand", "head": branch, "base": "main", "body": "" });
+        let made = world.call("wil", Method::POST, "/pulls", pull).await;
+        pulls.push((made["number"].as_u64().unwrap(), branch, commit));
+    }
+    let said = async |on: u64| {
+        world.comments("ann", on, "x").await;
+        let all = world.call("ann", Method::GET, &format!("/issues/{on}/comments"), json!(null)).await;
+        all.as_array().unwrap().last().unwrap()["id"].as_u64().unwrap()
+    };
+    let other_id = world.call("ann", Method::GET, &format!("/issues/{other}"), json!(null)).await["id"].clone();
+    let (text, labels, proof) =
+        (json!({ "body": "x" }), json!({ "labels": ["x"] }), json!({ "context": "hob/proof", "state": "success" }));
+    let mut refused = vec![
+        ("POST", format!("issues/{issue}/sub_issues"), json!({ "sub_issue_id": other_id })),
+        ("POST", format!("issues/{other}/dependencies/blocked_by"), json!({ "issue_id": other_id })),
+        ("POST", "issues".to_owned(), json!({ "title": "x", "body": format!("<!-- hob:part {other} a 1 -->") })),
+        ("POST", "issues".to_owned(), json!({ "title": "" })),
+        ("POST", "actions/runs/1/rerun-failed-jobs".to_owned(), json!({})),
+    ];
+    for (number, branch, commit) in &pulls {
+        refused.extend([
+            ("POST", "pulls".to_owned(), json!({ "title": "x", "head": branch, "base": "main" })),
+            ("PATCH", format!("pulls/{number}"), text.clone()),
+            ("POST", format!("pulls/{number}/requested_reviewers"), json!({ "reviewers": ["ann"] })),
+            ("POST", format!("pulls/{number}/comments/1/replies"), text.clone()),
+            ("POST", format!("statuses/{commit}"), proof.clone()),
+        ]);
+    }
+    for number in pulls.iter().map(|(number, ..)| *number).chain([other]) {
+        let comment = said(number).await;
+        refused.extend([
+            ("POST", format!("issues/{number}/comments"), text.clone()),
+            ("POST", format!("issues/{number}/labels"), labels.clone()),
+            ("DELETE", format!("issues/{number}/labels/x"), json!(null)),
+            ("PATCH", format!("issues/comments/{comment}"), text.clone()),
+            ("POST", format!("issues/comments/{comment}/reactions"), json!({ "content": "eyes" })),
+        ]);
+    }
+    let dispatcher = Dispatcher::new(&world).await;
+    let pod = Pod::of(&dispatcher, issue);
+    let before = world.forge.requests().len();
+    for (method, path, body) in refused {
+        assert_eq!(pod.status(method, &path, body.clone()).await, 403, "{method} {path} {body}");
+    }
+    let asked = world.forge.requests().split_off(before);
+    assert!(asked.iter().all(|asked| asked.method == "GET"), "{asked:?}");
+
+    let comments = [said(issue).await, said(own).await];
+    let pull = world.call("ann", Method::GET, &format!("/pulls/{own}"), json!(null)).await;
+    let head = pull["head"]["sha"].as_str().unwrap().to_owned();
+    let mut made = vec![
+        ("PATCH", format!("pulls/{own}"), json!({ "title": "x" }), 200),
+        ("POST", format!("statuses/{head}"), proof, 201),
+        // It is gone: the pod is told as by the forge.
+        ("PATCH", "issues/comments/999999".to_owned(), text.clone(), 404),
+    ];
+    for (number, comment) in [issue, own].into_iter().zip(comments) {
+        made.extend([
+            ("POST", format!("issues/{number}/comments"), text.clone(), 201),
+            ("POST", format!("issues/{number}/labels"), labels.clone(), 200),
+            ("POST", format!("issues/comments/{comment}/reactions"), json!({ "content": "eyes" }), 201),
+        ]);
+    }
+    for (method, path, body, expected) in made {
+        assert_eq!(pod.status(method, &path, body.clone()).await, expected, "{method} {path} {body}");
+    }
+    let said = world.call("ann", Method::GET, &format!("/issues/{issue}/comments"), json!(null)).await;
+    let said = said.as_array().unwrap().last().unwrap();
+    assert_eq!((&said["user"]["login"], &said["body"]), (&json!("hob"), &json!("x")));
+    world.call("ann", Method::DELETE, &format!("/issues/comments/{}", said["id"]), json!(null)).await;
+    dispatcher.server.close().await;
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_pass_relates_the_issues_that_its_own_is_split_into() {
+    let world = World::fixing().start().await;
+    let issue = world.opens("ann", "Make two things", "", &[]).await;
+    let (first, second) = (Dispatcher::new(&world).await, Dispatcher::new(&world).await);
+    let pod = Pod::of(&first, issue);
+    let (one, two) = (pod.opens("<!-- hob:part 1 a 1 -->").await, pod.opens("<!-- hob:part 1 a 2 -->").await);
+    // The other dispatcher has to ask the forge for them, and is asked second for the first relation.
+    for (dispatcher, blocked, by) in [(&first, &two, &one), (&second, &one, &two)] {
+        let (pod, before) = (Pod::of(dispatcher, issue), world.forge.requests().len());
+        let path = format!("issues/{issue}/sub_issues");
+        assert_eq!(pod.status("POST", &path, json!({ "sub_issue_id": blocked["id"] })).await, 201);
+        let path = format!("issues/{}/dependencies/blocked_by", blocked["number"]);
+        assert_ne!(pod.status("POST", &path, json!({ "issue_id": by["id"] })).await, 403);
+        let asked = world.forge.requests().split_off(before);
+        let counted = asked.iter().filter(|asked| asked.method == "GET" && asked.counted).count();
+        assert_eq!(counted, usize::from(blocked["number"] == one["number"]), "{asked:?}");
+        assert_eq!(asked.iter().filter(|asked| asked.method == "POST").count(), 2, "{asked:?}");
+    }
+    first.server.close().await;
+    second.server.close().await;
     world.finish().await;
 }
 

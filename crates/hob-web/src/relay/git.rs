@@ -42,19 +42,25 @@ async fn passed(relay: &Relay, pass: &Pass, asked: GitRequest, service: &str, re
     let sent = match asked {
         GitRequest::Fetch | GitRequest::ListForPush => relay.git.fetch(&remote, &head, &service, body).await,
         GitRequest::Push => {
-            let push =
-                match timeout(LIST_TIME, RelayedPush::read(&head, body, |name| may_move(relay, pass, name))).await {
-                    Ok(Ok(push)) => push,
-                    Ok(Err(why)) => return refused(pass, why),
-                    Err(_elapsed) => return refusal(StatusCode::REQUEST_TIMEOUT, "the list of updates took too long"),
-                };
+            let push = match timeout(LIST_TIME, RelayedPush::read(&head, body, |name| relay.reach.may_move(pass, name)))
+                .await
+            {
+                Ok(Ok(push)) => push,
+                Ok(Err(why)) => return refused(pass, why),
+                Err(_elapsed) => return refusal(StatusCode::REQUEST_TIMEOUT, "the list of updates took too long"),
+            };
             match count_forwarded_push(&relay.connection, pass, &push.refs).await {
                 Ok(PushRoom::Counted) => {}
                 // The pod's Hob then moves the ledger over the API.
                 Ok(PushRoom::None) => return refusal(StatusCode::FORBIDDEN, "the minute's pushes are used up"),
                 Err(error) => return refusal(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
             }
-            relay.git.push(&remote, &head, &service, push).await
+            let moves: Vec<_> = push.refs.iter().cloned().zip(push.commits.iter().cloned()).collect();
+            let answer = relay.git.push(&remote, &head, &service, push).await;
+            if answer.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+                moves.iter().for_each(|(name, commit)| relay.reach.moved(pass, name, commit));
+            }
+            answer
         }
     };
     match sent {
@@ -64,10 +70,6 @@ async fn passed(relay: &Relay, pass: &Pass, asked: GitRequest, service: &str, re
             refusal(StatusCode::BAD_GATEWAY, "git's server gave no answer")
         }
     }
-}
-
-fn may_move(relay: &Relay, pass: &Pass, name: &str) -> bool {
-    pass.may_move(name, &relay.branch_prefix)
 }
 
 fn refused(pass: &Pass, why: &str) -> Response {

@@ -2,8 +2,8 @@
 //!
 //! # Flow
 //! `executor.job` names `/forge` of this listener as the API → the dispatcher gives the pod a [`Pass`] instead of a token → the pod's Hob
-//! shows it → the call passes if it is one of the pass's repository → the dispatcher's client makes it, by its throttle and cache, or
-//! git's server answers it, with bodies that stream.
+//! shows it → the call passes if it is one of the pass's repository, and a write if it is on the pass's issue or its pull request → the
+//! dispatcher's client makes it, by its throttle and cache, or git's server answers it, with bodies that stream.
 //!
 //! # Guarantees
 //! - Nothing is answered without a pass that is signed and has not ended, nor has its Job, and nothing that it does not open: the lists are those of
@@ -26,7 +26,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::StreamExt;
-use hob_forge::{Connection, Pass};
+use hob_forge::{Connection, Pass, Reach};
 use hob_workspace::GitRelay;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
@@ -55,8 +55,8 @@ pub struct Relay {
     git: GitRelay,
     /// The forge's web address, where git's server is.
     server_url: String,
-    /// What the names of Hob's branches begin with.
-    branch_prefix: String,
+    /// What passes may write on.
+    reach: Reach,
     /// How long a transfer of git may take.
     transfer_time: Duration,
     room: Arc<Semaphore>,
@@ -68,13 +68,13 @@ impl Relay {
     /// A relay to the forge of this connection, and to git's server at its web address.
     pub fn new(connection: Arc<Connection>, git: GitRelay, server_url: String) -> Self {
         let room = Arc::new(Semaphore::new(ROOM));
-        Self { connection, git, server_url, branch_prefix: "hob/".to_owned(), transfer_time: TIME, room, jobs: None }
+        Self { connection, git, server_url, reach: Reach::new("hob/"), transfer_time: TIME, room, jobs: None }
     }
 
     /// The same for branches with this prefix, and transfers that take at most this long.
     #[must_use]
     pub fn pushing(self, branch_prefix: &str, transfer_time: Duration) -> Self {
-        Self { branch_prefix: branch_prefix.to_owned(), transfer_time, ..self }
+        Self { reach: Reach::new(branch_prefix), transfer_time, ..self }
     }
 
     /// The same for passes whose Jobs are at work.

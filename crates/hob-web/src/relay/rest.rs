@@ -40,7 +40,7 @@ pub(super) async fn answer(relay: &Relay, pass: &Pass, path: &str, request: Requ
         etag: text(header::IF_NONE_MATCH),
         accept: text(header::ACCEPT),
     };
-    match forward(&relay.connection, pass, asked).await {
+    match forward(&relay.connection, &relay.reach, pass, asked).await {
         Ok(answer) => answered(answer, &head.headers),
         Err(NotForwarded::Denied(Denied::Query)) => refusal(StatusCode::NOT_FOUND, &Denied::Query.to_string()),
         Err(NotForwarded::Denied(denied)) => {

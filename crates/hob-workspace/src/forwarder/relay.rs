@@ -41,6 +41,8 @@ pub struct NoAnswer(String);
 pub struct RelayedPush {
     /// The full names of the refs that it moves. Empty if git only asks whether it may push.
     pub refs: Vec<String>,
+    /// The commits that it moves them to, in the same order.
+    pub commits: Vec<String>,
     body: reqwest::Body,
 }
 
@@ -63,10 +65,11 @@ impl RelayedPush {
             let part = parts.next().await.transpose().map_err(|_error| "a push that breaks off")?;
             let is_end = part.is_none();
             begun.extend_from_slice(&part.unwrap_or_default());
-            let mut refs = Vec::new();
-            let list = updates::read_each(&begun, |update| match moved(update).filter(|name| may_move(name)) {
-                Some(name) => {
+            let (mut refs, mut commits) = (Vec::new(), Vec::new());
+            let list = updates::read_each(&begun, |update| match moved(update).filter(|moved| may_move(moved.name)) {
+                Some(Moved { name, to }) => {
                     refs.push(name.to_owned());
+                    commits.push(to.to_owned());
                     true
                 }
                 None => false,
@@ -76,23 +79,29 @@ impl RelayedPush {
                 List::Unfinished => {}
                 // More may follow, which makes it invalid.
                 List::Empty if !is_end => {}
-                List::Empty => return Ok(Self { refs, body: begun.into() }),
+                List::Empty => return Ok(Self { refs, commits, body: begun.into() }),
                 List::Allowed { .. } => {
                     let begun = stream::iter([Ok::<_, Failure>(Bytes::from(begun))]);
-                    return Ok(Self { refs, body: reqwest::Body::wrap_stream(begun.chain(parts)) });
+                    return Ok(Self { refs, commits, body: reqwest::Body::wrap_stream(begun.chain(parts)) });
                 }
             }
         }
     }
 }
 
-/// The ref that an update moves to a commit: `OLD NEW REF`. `None` if it deletes it, or is not one.
-fn moved(update: &[u8]) -> Option<&str> {
+/// A ref, and the commit that it is moved to.
+struct Moved<'a> {
+    name: &'a str,
+    to: &'a str,
+}
+
+/// What an update moves: `OLD NEW REF`. `None` if it deletes the ref, or is not one.
+fn moved(update: &[u8]) -> Option<Moved<'_>> {
     let mut fields = std::str::from_utf8(update).ok()?.split(' ');
     let (old, new, name) = (fields.next()?, fields.next()?, fields.next()?);
     let is_id = |id: &str| matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_move = is_id(old) && is_id(new) && new.bytes().any(|byte| byte != b'0');
-    Some(name).filter(|_| is_move && fields.next().is_none())
+    Some(Moved { name, to: new }).filter(|_| is_move && fields.next().is_none())
 }
 
 impl GitRelay {
@@ -161,7 +170,8 @@ mod tests {
         }
         let head = request.body(()).unwrap().into_parts().0;
         let may_move = |name: &str| ["refs/heads/hob/7", "refs/hob/issues/7"].contains(&name);
-        Ok(RelayedPush::read(&head, Full::from(body.to_owned()), may_move).await?.refs)
+        let push = RelayedPush::read(&head, Full::from(body.to_owned()), may_move).await?;
+        Ok(push.refs.iter().zip(&push.commits).map(|(name, commit)| format!("{name} {}", &commit[..1])).collect())
     }
 
     fn packet(line: &str) -> String {
@@ -174,7 +184,7 @@ mod tests {
         let told = "\0 report-status-v2 atomic agent=hob";
         let branch = packet(&format!("{zero} {one} refs/heads/hob/7{told}"));
         let ledger = packet(&format!("{one} {two} refs/hob/issues/7"));
-        let both = ["refs/heads/hob/7".to_owned(), "refs/hob/issues/7".to_owned()];
+        let both = ["refs/heads/hob/7 1".to_owned(), "refs/hob/issues/7 2".to_owned()];
         assert_eq!(read(&format!("{branch}{ledger}0000PACK"), &[]).await, Ok(both.to_vec()));
         assert_eq!(read(&format!("{branch}0000PACK"), &[]).await, Ok(both[..1].to_vec()));
         assert_eq!(read("0000", &[]).await, Ok(Vec::new()));
