@@ -130,6 +130,15 @@ impl Comments<'_> {
         }
     }
 
+    /// Learns a comment's id in GraphQL, which a request that shows a state needs. If it cannot be read, that is shown over REST.
+    pub(super) async fn learn_node(self, lease: &HeldLease, id: CommentId) {
+        let path = self.forge.path(&format!("/issues/comments/{id}"));
+        match self.forge.connection().get::<CommentWire>(&path, IssuesRead.to("read the status comment")).await {
+            Ok(found) => lease.know_comment(id, found.node_id),
+            Err(error) => tracing::debug!(%error, "the id of comment {id} in GraphQL is not known: {error}"),
+        }
+    }
+
     /// Whether a comment or a review was edited. If GraphQL does not say, it counts as edited where that is not clear.
     ///
     /// # Errors

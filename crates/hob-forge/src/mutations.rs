@@ -50,19 +50,58 @@ pub(super) fn show(comment: Commenting, Parts { asks, adds, removes }: Parts) ->
             format!(" {name}: {mutation}(input: {{labelableId: $issue, labelIds: ${name}}}) {{ clientMutationId }}");
         if wanted { (format!(", ${name}: [ID!]!"), field) } else { Default::default() }
     };
-    // Without `union` those who were asked already, such as owners of the code, would be asked no more.
-    let (pull, asked) = match asks {
-        true => (
-            ", $pull: ID!, $reviewers: [ID!]!",
-            " ask: requestReviews(input: {pullRequestId: $pull, userIds: $reviewers, union: true}) { clientMutationId }",
-        ),
-        false => ("", ""),
-    };
+    let (pull, asked) = if asks { (", $pull: ID!, $reviewers: [ID!]!", ASK) } else { ("", "") };
     let (add, added) = labels(adds, "add", "addLabelsToLabelable");
     let (remove, removed) = labels(removes, "remove", "removeLabelsFromLabelable");
     format!(
         "mutation($issue: ID!, $body: String!{parameter}{pull}{add}{remove}) {{ comment: {comment}{asked}{added}{removed} }}"
     )
+}
+
+/// Asks for reviews. Without `union` those who were asked already, such as owners of the code, would be asked no more.
+const ASK: &str =
+    " ask: requestReviews(input: {pullRequestId: $pull, userIds: $reviewers, union: true}) { clientMutationId }";
+
+/// Ends a round in review: comments on the pull request, `$c0` and following, then threads that are resolved, `$t0` and following, and
+/// who is asked for another review.
+pub(super) fn end_round(RoundParts { comments, resolved, asks }: RoundParts) -> String {
+    let mut parameters: Vec<String> = Vec::new();
+    let mut fields = String::new();
+    if comments > 0 || asks {
+        parameters.push("$pull: ID!".to_owned());
+    }
+    for index in 0..comments {
+        parameters.push(format!("$c{index}: String!"));
+        let input = format!("{{subjectId: $pull, body: $c{index}}}");
+        fields.push_str(&format!(" c{index}: addComment(input: {input}) {{ clientMutationId }}"));
+    }
+    for index in 0..resolved {
+        parameters.push(format!("$t{index}: ID!"));
+        fields
+            .push_str(&format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
+    }
+    if asks {
+        parameters.push("$reviewers: [ID!]!".to_owned());
+        fields.push_str(ASK);
+    }
+    format!("mutation({}) {{{fields} }}", parameters.join(", "))
+}
+
+/// What [`end_round`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RoundParts {
+    pub(super) comments: usize,
+    pub(super) resolved: usize,
+    pub(super) asks: bool,
+}
+
+impl RoundParts {
+    /// Those that a mutation of [`end_round`] may have.
+    pub(super) fn of(query: &str) -> Self {
+        let [comments, resolved, asks] =
+            ["addComment", "resolveReviewThread", "requestReviews"].map(|part| query.matches(part).count());
+        Self { comments, resolved, asks: asks > 0 }
+    }
 }
 
 /// What [`show`] does beside the comment.

@@ -8,8 +8,8 @@
 //! - The only refs that are written are those of a ledger, and the only commit status that is set is `hob/proof`.
 //! - The only issues that are opened are the dashboard and those that an issue is split into. The one other call that
 //!   could has an empty title, which every forge refuses; it tests the permission.
-//! - GraphQL is read, and makes five changes: marking a draft as ready, auto-merge on and off, resolving review threads, reacting,
-//!   and what shows an issue's state, with whom its pull request asks for a review.
+//! - GraphQL is read, and makes six changes: marking a draft as ready, auto-merge on and off, resolving review threads, reacting,
+//!   what shows an issue's state, with whom its pull request asks for a review, and what ends a round in review.
 
 use hob_domain::{DASHBOARD_MARK, DASHBOARD_TITLE, IssueNumber, PROOF_CONTEXT, SUB_ISSUE_MARK};
 use http::Method;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     Reaction,
-    mutations::{Commenting, Parts, SWITCH_OFF, SWITCH_ON, add_reaction, resolve_threads, show},
+    mutations::{Commenting, Parts, RoundParts, SWITCH_OFF, SWITCH_ON, add_reaction, end_round, resolve_threads, show},
     tips::{FINISHED, issue_number},
 };
 
@@ -134,6 +134,7 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
     if path == GRAPHQL {
         let query = body.and_then(|body| body["query"].as_str()).unwrap_or_default();
         let asks = query.starts_with("query") && !query.contains("mutation");
+        let ends_a_round = || query == end_round(RoundParts::of(query));
         let resolves = || query == resolve_threads(query.matches("resolveReviewThread").count());
         let reacts = |reaction| query == add_reaction(reaction, query.matches("addReaction").count());
         let is_one = [MARK_READY, SWITCH_ON, SWITCH_OFF].contains(&query);
@@ -142,6 +143,7 @@ pub(super) fn is_permitted(method: &Method, path: &str, body: Option<&Value>) ->
             && (asks
                 || is_one
                 || resolves()
+                || ends_a_round()
                 || [Reaction::Eyes, Reaction::Confused].into_iter().any(reacts)
                 || [Commenting::Writes, Commenting::Edits].into_iter().any(shows));
     }
@@ -292,6 +294,24 @@ mod tests {
             all.replace("requestReviews", "mergePullRequest"),
             format!("{all} mutation {{ x }}"),
             all.replace("{ comment:", "{ x: closeIssue(input: {issueId: $issue}) { clientMutationId } comment:"),
+        ] {
+            assert!(!asks(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_round_is_ended_by_one_mutation() {
+        let asks = |query: &str| sends("POST", "/graphql", &json!({"query": query, "variables": {"c0": "x"}}));
+        let parts = |comments, resolved, asks| RoundParts { comments, resolved, asks };
+        let all = end_round(parts(2, 2, true));
+        assert!(asks(&all) && asks(&end_round(parts(1, 0, true))) && asks(&end_round(parts(0, 3, false))));
+        for other in [
+            all.replace("addComment", "addPullRequestReview"),
+            all.replace("resolveReviewThread", "unresolveReviewThread"),
+            all.replace("c1:", "c7:"),
+            all.replace(", union: true", ""),
+            format!("{all} mutation {{ x }}"),
+            end_round(parts(0, 0, false)).replace("{ }", "{ x: mergePullRequest }"),
         ] {
             assert!(!asks(&other), "{other}");
         }

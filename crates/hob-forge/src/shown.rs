@@ -7,7 +7,7 @@
 //!
 //! # Caveats
 //! GraphQL names everything by ids of its own. What has one is known from lists that were read anyway, and from the comment's last write
-//! under the lease, and those of reviewers are asked for; where one is missing, nothing is sent. GitHub does not say whether several mutations in one request count as several
+//! under the lease, and those of an earlier comment and of reviewers are asked for; where one is missing, nothing is sent. GitHub does not say whether several mutations in one request count as several
 //! writes in its secondary limits, so they do here.
 
 use std::{
@@ -57,9 +57,9 @@ pub struct Shown {
 }
 
 /// Whom to ask, by ids of GraphQL.
-struct Asking {
-    pull: String,
-    users: Vec<String>,
+pub(super) struct Asking {
+    pub(super) pull: String,
+    pub(super) users: Vec<String>,
 }
 
 impl Comments<'_> {
@@ -70,6 +70,9 @@ impl Comments<'_> {
     pub async fn show(self, lease: &HeldLease, showing: Showing<'_>) -> Result<Shown, ForgeError> {
         if !self.has_mutations(showing.issue) {
             return Ok(Shown::default());
+        }
+        if let Some(id) = showing.comment.filter(|id| lease.node_of(*id).is_none()) {
+            self.learn_node(lease, id).await;
         }
         let asking = match showing.reviewers {
             Some((pull, users)) => self.asking(pull, users).await,
@@ -123,7 +126,7 @@ impl Comments<'_> {
 
     /// The ids of a pull request and of these accounts. `None` if they could not all be read: whom the forge does not know is asked over
     /// REST, which says why not.
-    async fn asking(self, pull: PullNumber, users: &[Login]) -> Option<Asking> {
+    pub(super) async fn asking(self, pull: PullNumber, users: &[Login]) -> Option<Asking> {
         let mut variables = json!({ "owner": self.forge.repo.owner(), "name": self.forge.repo.name(), "number": pull });
         let (mut parameters, mut fields) = (String::new(), String::new());
         for (index, login) in users.iter().enumerate() {
@@ -144,7 +147,7 @@ impl Comments<'_> {
         Some(Asking { pull: id(&data["repository"]["pullRequest"])?, users })
     }
 
-    fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    pub(super) fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.forge.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

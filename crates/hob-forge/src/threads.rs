@@ -48,7 +48,7 @@ impl Reviews<'_> {
         self.forge.mutate(lease, &resolve_threads(open.len()), numbered("t", &open), purpose).await
     }
 
-    async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {
+    pub(super) async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {
         let repo = self.forge.repo();
         let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": pull.0 });
         let purpose = PullRequestsRead.to("read the threads");

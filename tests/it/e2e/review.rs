@@ -3,6 +3,7 @@
 mod approvals;
 mod checks;
 mod corrections;
+mod exchanges;
 mod lagging;
 mod limits;
 mod mixture;

@@ -8,8 +8,8 @@ use hob_domain::{
     Reviewers, SUB_ISSUE_MARK, Timestamp,
 };
 use hob_forge::{
-    App, AppKey, Authentication, BaseBranch, FirstQuestion, Forge, HeldLease, NewCommit, PullDraft, Reaction, Showing,
-    comments_of_each, first_look, outlines, pull_outlines,
+    App, AppKey, Authentication, BaseBranch, Ended, FirstQuestion, Forge, HeldLease, NewCommit, PullDraft, Reaction,
+    RoundEnd, Showing, comments_of_each, first_look, outlines, pull_outlines,
 };
 use http::Method;
 use serde_json::json;
@@ -179,6 +179,9 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     let first = first.id;
     reviews.reply(lease, first, "Done.").await.unwrap();
     reviews.resolve(lease, &[first]).await.unwrap();
+    let end = RoundEnd { comments: &["One.", "Two."], threads: &[first], reviewers: &["ann".into()] };
+    let ended = reviews.end_round(lease, end).await.unwrap();
+    assert_eq!(ended.unwrap(), Ended { commented: true, resolved: true, asked: true });
     reviews.ask(lease, &Reviewers { users: vec!["ann".into()], teams: Vec::new() }).await.unwrap();
     // The forge has no teams: only the request matters here.
     reviews.ask(lease, &Reviewers { users: Vec::new(), teams: vec!["core".to_owned()] }).await.ok();

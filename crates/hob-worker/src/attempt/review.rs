@@ -7,12 +7,12 @@
 use futures_util::future::BoxFuture;
 use hob_config::Limits;
 use hob_domain::{
-    AccountKind, BlockReason, ChangeText, EventAnswer, IssueNumber, Login, Proof, ProofStatus, PullNumber, ReviewEvent,
-    ReviewLog, Reviewers, RoundKind, Sha, Transition, events_in_words,
+    AccountKind, BlockReason, ChangeText, EventAnswer, FailureClass, IssueNumber, Login, Proof, ProofStatus,
+    PullNumber, ReviewEvent, ReviewLog, Reviewers, RoundKind, Sha, Transition, events_in_words,
 };
 use hob_words::{answered_by, round_answers, status_line, told_first, undone_first};
 
-use hob_forge::{ForgeError, Look, once};
+use hob_forge::{Ended, ForgeError, HeldLease, Look, RoundEnd, once};
 
 use crate::{
     WorkError, WorkEvent, Worker,
@@ -67,7 +67,9 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
         let look = if lease.record().review.may_be_said { Look::First } else { Look::AfterFailure };
         let answer = Transition::Answer { head: head.clone(), proof: Some(proof.clone()), answers };
         worker.forge.ledger().transition(lease, answer).await?;
-        say(worker, job, look).await?;
+        say(worker, job, look, &head).await?;
+    } else {
+        ask(worker, job, pull, &reviewers_of(worker, job, pull, &head).await).await;
     }
     end_round(worker, job, head, Some(proof), &proven.change.summary).await
 }
@@ -90,7 +92,7 @@ pub(super) async fn resume_answers(worker: &Worker, job: &Job<'_>) -> Result<Att
     let Some(head) = record.work.head.or_else(|| job.pushed()) else {
         return Ok(AttemptEnd::Blocked(BlockReason::NoChanges { said: String::new() }));
     };
-    say(worker, job, Look::First).await?;
+    say(worker, job, Look::First, &head).await?;
     end_round(worker, job, head, None, "").await
 }
 
@@ -106,8 +108,6 @@ async fn end_round(
     let is_unchanged = record.review.from.as_ref() == Some(&head);
     if is_unchanged {
         worker.progress(job.number(), "the round changed no file");
-    } else {
-        ask_again(worker, job, pull).await;
     }
     // The same work fails in the same way.
     if is_unchanged && record.review.kinds().any(|kind| kind != RoundKind::Review) {
@@ -119,49 +119,104 @@ async fn end_round(
     Ok(AttemptEnd::Published { head, pull, proof })
 }
 
-/// Posts the answers in the ledger, each once.
-async fn say(worker: &Worker, job: &Job<'_>, look: Look) -> Result<(), WorkError> {
+/// Posts the answers in the ledger, each once, resolves the threads that were followed, and asks for another review of `head`.
+async fn say(worker: &Worker, job: &Job<'_>, look: Look, head: &Sha) -> Result<(), WorkError> {
     let (lease, record) = (&job.held.lease, job.held.lease.record());
     let Some(pull) = record.pull.number else { return Ok(()) };
     worker.activity(job.number(), &format!("answering on pull request {pull}"));
-    let answers_there = || async {
-        let own = worker.forge.comments().own_account(lease).await?;
-        own_answers(worker, own.as_ref(), pull).await
+    let said = if look == Look::First { answers_there(worker, lease, pull).await? } else { Vec::new() };
+    let left: Vec<&EventAnswer> = record.review.answers.iter().filter(|answer| !has_answer(&said, answer)).collect();
+    let (replies, comments): (Vec<_>, Vec<_>) = left.into_iter().partition(|answer| answer.thread.is_some());
+    for answer in replies {
+        post(worker, lease, answer, Look::AfterFailure).await?;
+    }
+    let reviewers = reviewers_of(worker, job, pull, head).await;
+    let ended = match look {
+        Look::AfterFailure => end_at_once(worker, job, pull, &comments, &reviewers).await?,
+        Look::First => None,
     };
-    let said = if look == Look::First { answers_there().await? } else { Vec::new() };
-    for answer in record.review.answers.iter().filter(|answer| !has_answer(&said, answer)) {
-        let find = || -> BoxFuture<'_, _> {
-            Box::pin(async { Ok(has_answer(&answers_there().await?, answer).then_some(())) })
-        };
-        let write = || -> BoxFuture<'_, _> {
-            Box::pin(async {
-                match answer.thread {
-                    Some(first) => worker.forge.reviews(pull).reply(lease, first, &answer.text).await,
-                    None => {
-                        let on = IssueNumber(pull.0);
-                        worker.forge.comments().create_on(lease, on, &answer.text).await.map(drop)
-                    }
-                }
-            })
-        };
-        match once(&worker.forge, lease, Look::AfterFailure, find, write).await {
-            // The comment that it answers was deleted.
-            Err(error) if error.is_not_found() => {}
-            written => written?,
+    let Ended { commented, resolved, asked } = ended.unwrap_or_default();
+    if !commented {
+        // What was sent may have been made in part.
+        let look = if ended.is_some() { Look::First } else { Look::AfterFailure };
+        for answer in comments {
+            post(worker, lease, answer, look).await?;
         }
     }
-    resolve(worker, job, pull).await;
+    if !resolved {
+        resolve(worker, job, pull).await;
+    }
+    if !asked {
+        ask(worker, job, pull, &reviewers).await;
+    }
     Ok(())
+}
+
+/// Posts one answer.
+async fn post(worker: &Worker, lease: &HeldLease, answer: &EventAnswer, look: Look) -> Result<(), WorkError> {
+    let Some(pull) = lease.record().pull.number else { return Ok(()) };
+    let find = || -> BoxFuture<'_, _> {
+        Box::pin(async { Ok(has_answer(&answers_there(worker, lease, pull).await?, answer).then_some(())) })
+    };
+    let write = || -> BoxFuture<'_, _> {
+        Box::pin(async {
+            match answer.thread {
+                Some(first) => worker.forge.reviews(pull).reply(lease, first, &answer.text).await,
+                None => {
+                    let on = IssueNumber(pull.0);
+                    worker.forge.comments().create_on(lease, on, &answer.text).await.map(drop)
+                }
+            }
+        })
+    };
+    match once(&worker.forge, lease, look, find, write).await {
+        // The comment that it answers was deleted.
+        Err(error) if error.is_not_found() => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// What the lease's own account said on the pull request.
+async fn answers_there(worker: &Worker, lease: &HeldLease, pull: PullNumber) -> Result<Vec<String>, ForgeError> {
+    let own = worker.forge.comments().own_account(lease).await?;
+    own_answers(worker, own.as_ref(), pull).await
+}
+
+/// Makes all that follows the replies in one request; what of it was made. `None` if nothing was sent.
+async fn end_at_once(
+    worker: &Worker,
+    job: &Job<'_>,
+    pull: PullNumber,
+    comments: &[&EventAnswer],
+    reviewers: &[Login],
+) -> Result<Option<Ended>, WorkError> {
+    let (comments, threads): (Vec<&str>, _) =
+        (comments.iter().map(|answer| answer.text.as_str()).collect(), followed(worker, job));
+    // One part alone is one call, too.
+    if usize::from(!threads.is_empty()) + usize::from(!reviewers.is_empty()) + comments.len() < 2 {
+        return Ok(None);
+    }
+    let end = RoundEnd { comments: &comments, threads: &threads, reviewers };
+    match worker.forge.reviews(pull).end_round(&job.held.lease, end).await {
+        Ok(ended) => Ok(ended),
+        Err(error) if error.class() == FailureClass::Cancelled => Err(error.into()),
+        Err(error) => {
+            tracing::debug!(issue = job.number().0, %error, "the round ends part by part: {error}");
+            Ok(Some(Ended::default()))
+        }
+    }
+}
+
+/// The threads that were followed, by their first comments, if such are resolved.
+fn followed(worker: &Worker, job: &Job<'_>) -> Vec<u64> {
+    let answers = job.held.lease.record().review.answers;
+    let resolves = |answer: &&EventAnswer| worker.settings.review.resolve && answer.resolves;
+    answers.iter().filter(resolves).filter_map(|answer| answer.thread).collect()
 }
 
 /// Resolves the threads that were followed. Others stay open, and if it fails, people resolve them.
 async fn resolve(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
-    if !worker.settings.review.resolve {
-        return;
-    }
-    let lease = &job.held.lease;
-    let answers = lease.record().review.answers;
-    let first: Vec<u64> = answers.iter().filter(|answer| answer.resolves).filter_map(|answer| answer.thread).collect();
+    let (lease, first) = (&job.held.lease, followed(worker, job));
     if first.is_empty() {
         return;
     }
@@ -190,27 +245,35 @@ pub(crate) async fn own_answers(
     Ok(all.map(|(_, body)| body.clone()).collect())
 }
 
-/// Asks the reviewers who requested changes for another review. Nothing depends on it.
-async fn ask_again(worker: &Worker, job: &Job<'_>, pull: PullNumber) {
-    let events = job.held.lease.record().review.round;
-    if !events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
-        return;
+/// The people who asked for changes in the round, if `head` has any. Nothing depends on it.
+async fn reviewers_of(worker: &Worker, job: &Job<'_>, pull: PullNumber, head: &Sha) -> Vec<Login> {
+    let review = job.held.lease.record().review;
+    let is_of_round = |id| review.round.contains(&ReviewEvent::Review(id));
+    let has_reviews = review.round.iter().any(|event| matches!(event, ReviewEvent::Review(_)));
+    if !has_reviews || review.from.as_ref() == Some(head) {
+        return Vec::new();
     }
-    let asked = async {
-        let reviews = worker.forge.reviews(pull).all().await?;
-        let of_round = reviews.into_iter().filter(|review| events.contains(&ReviewEvent::Review(review.id)));
-        let people = of_round.filter_map(|review| review.author).filter(|author| author.kind == AccountKind::User);
-        let mut reviewers: Vec<Login> = people.map(|author| author.login).collect();
-        reviewers.dedup();
-        match reviewers.is_empty() {
-            true => Ok(()),
-            false => {
-                let reviewers = Reviewers { users: reviewers, teams: Vec::new() };
-                worker.forge.reviews(pull).ask(&job.held.lease, &reviewers).await
-            }
+    let reviews = match worker.forge.reviews(pull).all().await {
+        Ok(reviews) => reviews,
+        Err(error) => {
+            tracing::warn!(issue = job.number().0, %error, "no new review was requested: {error}");
+            return Vec::new();
         }
     };
-    if let Err(error) = asked.await {
+    let authors = reviews.into_iter().filter(|review| is_of_round(review.id)).filter_map(|review| review.author);
+    let mut people: Vec<Login> =
+        authors.filter(|author| author.kind == AccountKind::User).map(|author| author.login).collect();
+    people.dedup();
+    people
+}
+
+/// Asks these people for another review. Nothing depends on it.
+async fn ask(worker: &Worker, job: &Job<'_>, pull: PullNumber, reviewers: &[Login]) {
+    if reviewers.is_empty() {
+        return;
+    }
+    let reviewers = Reviewers { users: reviewers.to_vec(), teams: Vec::new() };
+    if let Err(error) = worker.forge.reviews(pull).ask(&job.held.lease, &reviewers).await {
         tracing::warn!(issue = job.number().0, %error, "no new review was requested: {error}");
     }
 }
