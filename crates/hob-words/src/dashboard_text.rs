@@ -274,6 +274,8 @@ mod tests {
             comments: 0,
             goes_on: None,
             has_command_on_pull: false,
+            is_quiet: false,
+            pull_updated_at: None,
             number: IssueNumber(number),
             title: title.to_owned(),
             labels: Vec::new(),

@@ -103,6 +103,8 @@ mod tests {
                 review: None,
                 goes_on: None,
                 has_command_on_pull,
+                is_quiet: false,
+                pull_updated_at: None,
             };
             assert_eq!(decide(&view, &rules, at(30)), Decision::Act(Action::SeekCommand));
             let Decision::Wait(why) = but_for_news(view, &record, &rules, at(30)) else { panic!("it only waits") };

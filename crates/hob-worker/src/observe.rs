@@ -345,7 +345,7 @@ async fn view(
         (Some(_) | None, None) => false,
     };
     let goes_on = record.as_ref().and_then(|record| goes_on(worker, record));
-    let view = Box::new(IssueView {
+    let mut view = Box::new(IssueView {
         number: issue.number,
         title: issue.title.clone(),
         labels: issue.labels.clone(),
@@ -358,11 +358,14 @@ async fn view(
         blockers,
         begun,
         pull: seen.map(|(number, status, _)| (number, status)),
+        pull_updated_at: seen.map(|(_, _, at)| at),
         is_dashboard: is_dashboard(worker, issue.number),
         review,
         goes_on,
         has_command_on_pull,
+        is_quiet: false,
     });
+    view.is_quiet = worker.memory.looked_at.is_quiet(&view, worker.forge.now());
     Ok(Seen { view, conversation })
 }
 

@@ -101,3 +101,30 @@ async fn a_check_that_fails_on_one_of_many_is_seen_at_the_next_poll() {
         world.leave();
     }
 }
+
+#[tokio::test]
+async fn words_that_ask_for_nothing_are_read_once_and_a_later_command_is_heard() {
+    let (world, all) = with_pulls(1).await;
+    let (worker, issue) = (world.worker("w1").await, all[0].issue);
+    run(&worker).await;
+    let pull = world.pull().await["number"].as_u64().unwrap();
+    let reads_of_words = async || {
+        let before = world.forge.requests().len();
+        assert_eq!(run(&worker).await.worked, 0);
+        let new = world.forge.requests().into_iter().skip(before);
+        new.filter(|request| request.path.contains("/comments") || request.path.ends_with(&format!("/issues/{issue}")))
+            .count()
+    };
+    for at in [issue, pull] {
+        world.comments("bob", at, "Nice work.").await;
+        world.forge.advance(Duration::from_secs(120));
+        assert_ne!(reads_of_words().await, 0, "#{at}");
+        assert_eq!([reads_of_words().await, reads_of_words().await], [0, 0], "#{at}");
+    }
+    world.comments("ann", issue, "/hob explain").await;
+    world.forge.advance(Duration::from_secs(120));
+    assert_ne!(reads_of_words().await, 0);
+    let said = world.said(issue).await;
+    assert!(said.iter().any(|said| said.text.contains("waits for a review")), "{said:?}");
+    world.leave();
+}

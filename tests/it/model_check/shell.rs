@@ -193,6 +193,8 @@ impl Shell {
             }),
             goes_on: None,
             has_command_on_pull: false,
+            is_quiet: false,
+            pull_updated_at: None,
         };
         match decide(&view, &self.rules(), at(self.judged_at(now))) {
             Decision::Act(Action::Claim) => Next::Do(Todo::Claim),

@@ -415,15 +415,16 @@ fn blocked(issue: &IssueView, record: &Record) -> Decision {
     })
 }
 
-/// Whether anything happened on the issue since Hob last wrote to its ledger, or its pull request has a new command.
+/// Whether anything happened on the issue since Hob last wrote to its ledger or looked at it in vain, or its pull request has a new
+/// command.
 fn has_news(issue: &IssueView, record: &Record) -> bool {
     let has_new_comment = record.commands.comments.is_some_and(|known| known != issue.comments);
-    has_new_comment || issue.updated_at > record.renewed_at || issue.has_command_on_pull
+    !issue.is_quiet && (has_new_comment || issue.updated_at > record.renewed_at) || issue.has_command_on_pull
 }
 
 /// Whether people may have said something on an issue that waits for its turn.
 pub fn may_have_words(issue: &IssueView) -> bool {
-    issue.record.as_ref().map_or(issue.comments > 0, |record| has_news(issue, record))
+    issue.record.as_ref().map_or(!issue.is_quiet && issue.comments > 0, |record| has_news(issue, record))
 }
 
 /// What was said in reviews and on lines of an open pull request since its last round, and has no receipt yet.
@@ -526,6 +527,8 @@ mod tests {
             review: None,
             goes_on: None,
             has_command_on_pull: false,
+            is_quiet: false,
+            pull_updated_at: None,
         }
     }
 
@@ -1035,7 +1038,10 @@ mod tests {
             assert_eq!(decided(view) == Decision::Act(Action::SeekCommand), looks, "{known:?} of {comments}");
         }
         let on_pull = IssueView { updated_at: at(0), has_command_on_pull: true, ..news(State::InReview) };
-        assert_eq!(decided(on_pull), Decision::Act(Action::SeekCommand));
+        assert_eq!(decided(on_pull.clone()), Decision::Act(Action::SeekCommand));
+        let quiet = IssueView { is_quiet: true, ..news(State::InReview) };
+        assert_eq!(decided(quiet), Decision::Wait(WaitReason::InReview(PullNumber(9))), "they were looked at");
+        assert_eq!(decided(IssueView { is_quiet: true, ..on_pull }), Decision::Act(Action::SeekCommand));
     }
 
     #[test]

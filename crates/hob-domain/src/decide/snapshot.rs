@@ -60,6 +60,8 @@ pub struct IssueView {
     pub begun: Vec<PersonsWork>,
     /// Its pull request, if the ledger names one.
     pub pull: Option<(PullNumber, PullStatus)>,
+    /// When anything about its pull request last changed, as far as that is known.
+    pub pull_updated_at: Option<Timestamp>,
     /// Whether it is the repository's dashboard, which is never worked on.
     pub is_dashboard: bool,
     /// The facts about its open pull request, if it is in review.
@@ -68,4 +70,6 @@ pub struct IssueView {
     pub goes_on: Option<Timestamp>,
     /// Whether its pull request has an unhandled command from an authorized account while no worker has the issue.
     pub has_command_on_pull: bool,
+    /// Whether a look since its last change found nothing that anybody asked for on it.
+    pub is_quiet: bool,
 }

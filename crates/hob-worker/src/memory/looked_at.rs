@@ -1,4 +1,4 @@
-//! The memory of issues without news that wait for a person or for a job, so that they are not read again and again.
+//! The memory of issues without news that wait for a person, a review or a job, so that they are not read again and again.
 
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub(crate) struct LookedAt(BoundedMap<IssueNumber, Look, KEPT>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Look {
     updated_at: Timestamp,
+    /// The same of its pull request, in whose conversation a comment does not change the issue.
+    pull_updated_at: Option<Timestamp>,
     comments: u64,
     /// When its ledger was written last.
     renewed_at: Timestamp,
@@ -30,18 +32,20 @@ struct Look {
 impl Look {
     /// `None` if the list may not show everything about the issue that may have changed.
     fn new(view: &IssueView, at: Timestamp) -> Option<Self> {
-        // A comment in its pull request's conversation does not change the issue.
-        let renewed_at = match &view.record {
-            Some(record) => record.pull.number.is_none().then_some(record.renewed_at)?,
-            None => Timestamp::UNIX_EPOCH,
-        };
-        let (updated_at, comments) = (view.updated_at, view.comments);
-        Some(Self { updated_at, comments, renewed_at, at })
+        let has_pull = view.record.as_ref().is_some_and(|record| record.pull.number.is_some());
+        if has_pull && view.pull_updated_at.is_none() {
+            return None;
+        }
+        let renewed_at = view.record.as_ref().map_or(Timestamp::UNIX_EPOCH, |record| record.renewed_at);
+        let IssueView { updated_at, pull_updated_at, comments, .. } = *view;
+        Some(Self { updated_at, pull_updated_at, comments, renewed_at, at })
     }
 
     /// The same; `None` also if the lists may lag behind the issue's last change.
     fn settled(view: &IssueView, now: Timestamp) -> Option<Self> {
-        Self::new(view, now).filter(|look| look.updated_at + SETTLED < now)
+        let is_settled =
+            |look: &Self| Some(look.updated_at).max(look.pull_updated_at).is_none_or(|at| at + SETTLED < now);
+        Self::new(view, now).filter(is_settled)
     }
 }
 
@@ -96,6 +100,8 @@ mod tests {
             review: None,
             goes_on: None,
             has_command_on_pull: false,
+            is_quiet: false,
+            pull_updated_at: None,
         }
     }
 
@@ -110,6 +116,7 @@ mod tests {
         for news in [
             IssueView { updated_at: at(101), ..view() },
             IssueView { comments: 3, ..view() },
+            IssueView { pull_updated_at: Some(at(100)), ..view() },
             IssueView { number: IssueNumber(8), ..view() },
             IssueView { record: written, ..view() },
             IssueView { record: None, ..view() },
@@ -124,7 +131,9 @@ mod tests {
         for (view, now, is_kept) in [
             (view(), at(160), false),
             (view(), at(161), true),
-            (IssueView { record: in_review, ..view() }, at(900), false),
+            (IssueView { record: in_review.clone(), ..view() }, at(900), false),
+            (IssueView { record: in_review.clone(), pull_updated_at: Some(at(839)), ..view() }, at(900), true),
+            (IssueView { record: in_review, pull_updated_at: Some(at(840)), ..view() }, at(900), false),
         ] {
             let looked = LookedAt::default();
             looked.note(&view, now);

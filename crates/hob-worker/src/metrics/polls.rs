@@ -253,6 +253,8 @@ mod tests {
             review: None,
             goes_on: None,
             has_command_on_pull: false,
+            is_quiet: false,
+            pull_updated_at: None,
         }
     }
 

@@ -22,7 +22,12 @@ pub(super) async fn seek_commands(
     observed: Observed,
     base: &Arc<BaseBranch>,
 ) -> Result<Reconciled, WorkError> {
+    let now = worker.forge.now();
     let commands = new_commands(worker, &observed).await?;
+    if commands.is_empty() {
+        worker.memory.looked_at.note(&observed.view, now);
+        return Ok(Reconciled::Nothing);
+    }
     Box::pin(follow_commands(worker, observed, commands, base)).await
 }
 

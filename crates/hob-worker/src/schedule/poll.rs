@@ -237,8 +237,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
     let (skew, now) = (worker.settings.lease.skew, worker.forge.now());
     let mut sorted = Sorted::default();
     for planned in planned {
-        let is_quiet = worker.memory.looked_at.is_quiet(planned.issue, now);
-        let may_ask = waits_for_its_turn(&planned.decision) && may_have_words(planned.issue) && !is_quiet;
+        let may_ask = waits_for_its_turn(&planned.decision) && may_have_words(planned.issue);
         if may_ask || !unseen_in_review(planned.issue).is_empty() {
             sorted.looks.push(Look::ForCommands(planned.issue.number));
         }
@@ -246,7 +245,7 @@ fn sorted(worker: &Worker, planned: &[Planned<'_>]) -> Sorted {
             Decision::Act(Action::Claim | Action::Recover(_) | Action::Rework(..) | Action::Prove(_)) => {
                 sorted.work.push(planned.issue.number)
             }
-            Decision::Act(Action::SeekAnswer) if is_quiet => sorted.quiet.push(planned.issue.number),
+            Decision::Act(Action::SeekAnswer) if planned.issue.is_quiet => sorted.quiet.push(planned.issue.number),
             Decision::Act(Action::SeekAnswer) => sorted.looks.push(Look::ForAnswer(planned.issue.number)),
             Decision::Act(Action::Rebuild) if is_by_hand(worker, planned.issue) => {}
             Decision::Act(
