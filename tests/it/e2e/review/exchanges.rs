@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use github_emulator::LoggedRequest;
+use github_emulator::{Fault, LoggedRequest, What, When};
+use serde_json::json;
 
 use crate::harness::{World, run};
 
@@ -23,22 +24,31 @@ fn changes(requests: &[LoggedRequest]) -> Vec<String> {
     sent.map(name).collect()
 }
 
-/// A person asks for changes in a review with one thread.
-#[tokio::test]
-async fn a_round_makes_thirteen_changes() {
+/// A world in which ann asked for changes in a review with one thread: its issue and its pull request.
+async fn reviewed() -> (World, u64, u64) {
     let world = World::with_agent(WRITES_A_LINE).check("test -f done.txt").pushing_ledgers().start().await;
     let issue = world.asks("Make done.txt", "").await;
     let pull = world.opens_a_pull().await;
     world.reviews("ann", pull, ("REQUEST_CHANGES", "Nearly there."), &[(1, "Louder, please.")]).await;
     world.forge.advance(Duration::from_secs(2));
+    (world, issue, pull)
+}
+
+async fn has_ended_once(world: &World, issue: u64, pull: u64, case: &str) {
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{case}: {:?}", world.failures());
+    let (said, remarks) = (world.said(pull).await, world.remarks(pull).await);
+    assert!(said.len() == 1 && remarks.len() == 2, "{case}: {said:?} {remarks:?}");
+    assert!(world.threads(pull).await[0].2, "{case}: it was followed");
+    let asked = world.look(&format!("/pulls/{pull}/requested_reviewers")).await;
+    assert_eq!(asked["users"][0]["login"], "ann", "{case}: {asked}");
+}
+
+#[tokio::test]
+async fn a_round_makes_thirteen_changes() {
+    let (world, issue, pull) = reviewed().await;
     let (worker, before) = (world.worker("w1").await, world.forge.requests().len());
     assert_eq!(run(&worker).await.worked, 1, "{:?}", world.failures());
-    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
-    let (said, remarks) = (world.said(pull).await, world.remarks(pull).await);
-    assert!(said.len() == 1 && remarks.len() == 2, "{said:?} {remarks:?}");
-    assert!(world.threads(pull).await[0].2, "it was followed");
-    let asked = world.look(&format!("/pulls/{pull}/requested_reviewers")).await;
-    assert_eq!(asked["users"][0]["login"], "ann", "{asked}");
+    has_ended_once(&world, issue, pull, "").await;
     let made = changes(&world.forge.requests().split_off(before));
     // The claim, the start, the branch with a renewal, the answers, the review, settlement and release.
     let pushes = ["push", "push", "POST statuses", "push", "POST statuses", "push", "POST pulls", "push", "push"];
@@ -47,4 +57,59 @@ async fn a_round_makes_thirteen_changes() {
     let by_graphql = worker.forge().connection().call_counts().writes - 3;
     assert_eq!(by_graphql, 4);
     world.finish().await;
+}
+
+/// How many requests of GraphQL a round makes.
+async fn requests_of_a_round() -> u64 {
+    let (world, ..) = reviewed().await;
+    let before = world.forge.requests().len();
+    world.run().await;
+    let requests = world.forge.requests().split_off(before);
+    world.finish().await;
+    requests.iter().filter(|sent| sent.path.ends_with("/graphql")).count() as u64
+}
+
+/// Each request of GraphQL of the round is lost once, before or after its effect.
+#[tokio::test]
+async fn a_lost_answer_ends_a_round_once() {
+    for number in 1..=requests_of_a_round().await {
+        for what in [What::DropBefore, What::DropAfter] {
+            let (world, issue, pull) = reviewed().await;
+            let (path, case) = ("/api/graphql".to_owned(), format!("{number}, {what:?}"));
+            world.forge.inject(Fault { method: None, path, login: None, when: When::Call(number), what });
+            world.run().await;
+            has_ended_once(&world, issue, pull, &case).await;
+            world.finish().await;
+        }
+    }
+}
+
+/// What ends the round is the last request but one: a part of it that fails is made over REST, as is all of it at a server that lacks it.
+#[tokio::test]
+async fn what_is_not_made_in_one_request_is_made_part_by_part() {
+    let number = requests_of_a_round().await - 1;
+    let lacking = json!({ "errors": [{
+        "path": ["mutation", "addComment"],
+        "extensions": {"code": "undefinedField", "typeName": "Mutation", "fieldName": "addComment"},
+        "message": "Field 'addComment' doesn't exist on type 'Mutation'",
+    }] });
+    let problems = ["c0", "t0", "ask"].map(|part| json!({ "path": [part], "type": "FORBIDDEN", "message": "No." }));
+    let failed = json!({ "data": { "c0": null, "t0": null, "ask": null }, "errors": problems });
+    for body in [lacking, failed] {
+        let (world, issue, pull) = reviewed().await;
+        let what = What::Raw { status: 200, headers: [].into(), body: body.to_string() };
+        let path = "/api/graphql".to_owned();
+        world.forge.inject(Fault { method: None, path, login: None, when: When::Call(number), what });
+        let before = world.forge.requests().len();
+        world.run().await;
+        has_ended_once(&world, issue, pull, &body.to_string()).await;
+        let made = changes(&world.forge.requests().split_off(before));
+        assert_eq!(
+            made.iter().filter(|made| *made == "POST pulls").count(),
+            2,
+            "the reply, and who is asked: {made:?}"
+        );
+        assert_eq!(made.iter().filter(|made| *made == "POST issues").count(), 1, "the comment: {made:?}");
+        world.finish().await;
+    }
 }
