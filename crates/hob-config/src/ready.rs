@@ -79,9 +79,9 @@ pub(super) fn agents_over_ready(text: &str) -> Result<BTreeMap<String, AgentSett
     let given = Config::builder().add_source(File::from_str(text, FileFormat::Toml)).build()?;
     let named: Vec<String> = given.get_table("agents").map(|table| table.into_keys().collect()).unwrap_or_default();
     let merged = Config::builder().add_source(layer_below(&given)).add_source(given).build()?;
-    let mut agents: BTreeMap<String, AgentSettings> = merged.get("agents")?;
-    agents.retain(|name, _| named.contains(name));
-    Ok(agents)
+    let agents: BTreeMap<String, AgentSettings> = merged.get("agents")?;
+    // A map that only forgets the others would keep their room, for each repository.
+    Ok(agents.into_iter().filter(|(name, _)| named.contains(name)).collect())
 }
 
 /// The text is built in, and a test parses it.
