@@ -2,7 +2,7 @@
 //!
 //! One connection has one identity, so the address is the whole key; if an address is read as several types, the last
 //! one is kept. An answer stays for an hour after its last use: polls read the same addresses in a circle, and a bound
-//! smaller than the circle would keep none of them. At the bound in bytes, which only many hundreds of repositories
+//! smaller than the circle would keep none of them. At the bound in bytes, which only more than a thousand repositories
 //! reach, answers in use stay and new ones are not kept, so that a part of the circle is still free. Only the fields
 //! that Hob reads are kept, about a tenth of a body.
 
@@ -19,8 +19,9 @@ use crate::reply::Links;
 /// How long an answer stays after its last use: longer than any pause between two polls.
 const KEPT: Duration = Duration::from_secs(3_600);
 
-/// The most bytes of answers: enough for hundreds of repositories with some waiting issues each.
-const CAPACITY: usize = 16 << 20;
+/// The most bytes of answers: enough for 1,400 repositories with six waiting issues each, whose ledgers are most of it. A ledger that
+/// finds no room is read by itself in each poll, though one query had told them all.
+const CAPACITY: usize = 32 << 20;
 
 /// Approximate overhead of the tables for one answer, in bytes: its part of their nodes, and of the allocator's four
 /// pieces.
@@ -156,10 +157,10 @@ mod tests {
 
     #[test]
     fn what_is_read_in_a_circle_stays_up_to_the_bound_and_a_part_of_it_beyond() {
-        // As many answers as 300 repositories with three waiting issues each.
-        let (cache, count) = (Cache::default(), 300 * 18);
-        assert_eq!(hits_of_a_round(&cache, count, 300, 0), 0);
-        assert_eq!(hits_of_a_round(&cache, count, 300, 300), count);
+        // As many answers as a thousand repositories with six waiting issues each: of those, ledgers are the longest.
+        let (cache, count) = (Cache::default(), 1_000 * 9);
+        assert_eq!(hits_of_a_round(&cache, count, 2_300, 0), 0);
+        assert_eq!(hits_of_a_round(&cache, count, 2_300, 300), count);
         let (cache, count) = (Cache::default(), 20);
         for round in 0..3 {
             hits_of_a_round(&cache, count, CAPACITY / 10, round);
