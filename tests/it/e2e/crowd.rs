@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use hob_domain::State;
 use hob_worker::RunLimits;
 
-use crate::harness::{World, run};
+use crate::harness::{Gate, World, run};
 
 /// Attack corpus B19.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -31,6 +31,33 @@ async fn two_workers_on_twenty_issues_open_twenty_pull_requests() {
         let record = world.record(issue).await.unwrap();
         assert_eq!((record.state, record.generation.0), (State::InReview, 1));
     }
+    world.finish().await;
+}
+
+/// A look at each is three calls or more.
+#[tokio::test]
+async fn what_another_worker_took_since_the_poll_is_passed_over_without_a_look() {
+    let gate = "[ $HOB_ISSUE != 1 ] || { echo > {DIR}/arrived; read line < {DIR}/go; }; ";
+    let script = format!("{gate}echo $HOB_ISSUE > done-$HOB_ISSUE.txt");
+    let world = World::with_agent(&script).set("jobs", "1").set("limits.issues_per_hour", "100").start().await;
+    for n in 0..4 {
+        world.asks(&format!("Chore {n}"), "").await;
+    }
+    let (mut gate, one) = (Gate::of(&world), world.worker("one").await);
+    let meanwhile = async {
+        gate.reached().await;
+        let second = run(&world.worker("two").await).await;
+        assert_eq!(second.worked, 3, "{:?}", world.failures());
+        let before = world.forge.requests().len();
+        gate.open().await;
+        before
+    };
+    let (first, before) = tokio::join!(run(&one), meanwhile);
+    assert_eq!(first.worked, 1, "{:?}", world.failures());
+    let since = world.forge.requests().split_off(before);
+    let asked = |end: &str| since.iter().filter(|one| one.path.ends_with(end)).count();
+    assert_eq!(["/issues/2", "/issues/3", "/issues/4"].map(asked), [0, 0, 0], "{since:?}");
+    assert_eq!(asked("/git/matching-refs/hob/"), 1, "{since:?}");
     world.finish().await;
 }
 

@@ -24,10 +24,49 @@ pub(crate) async fn room_for(
 /// Like [`room_for`], before anything is read of the issue. If others were faster lately, it pauses first, so that one
 /// of them may take it. [`Headroom::None`] if the worker was stopped meanwhile.
 pub(crate) async fn room_after_pause(worker: &Worker, issue: IssueNumber) -> Result<Headroom, WorkError> {
-    let Some(pause) = worker.memory.races.pause(rand::random()) else { return Ok(known_room_for(worker, issue, None)) };
+    match pause_after_races(worker).await {
+        Paused::No => Ok(known_room_for(worker, issue, None)),
+        Paused::Yes => room_for(worker, issue, None).await,
+        Paused::Stopped => Ok(Headroom::None),
+    }
+}
+
+/// Like [`room_after_pause`]. Where other workers take issues, too, one list tells which of those that the poll found they have by now, and
+/// the repository's own ledger beside them. `None` if they have this one.
+pub(crate) async fn room_beside_others(worker: &Worker, issue: IssueNumber) -> Result<Option<Headroom>, WorkError> {
+    let (ledger, moved) = (worker.forge.repository_ledger(), &worker.memory.moved);
+    let known = moved.has(issue).filter(|_| ledger.is_shared());
+    match known {
+        None => return room_after_pause(worker, issue).await.map(Some),
+        Some(true) => return Ok(None),
+        Some(false) => {}
+    }
+    if matches!(pause_after_races(worker).await, Paused::Stopped) {
+        return Ok(Some(Headroom::None));
+    }
+    let tips = worker.forge.ledger().tips().await?;
+    moved.note(&tips.issues);
+    if moved.has(issue) == Some(true) {
+        return Ok(None);
+    }
+    let repository = ledger.entry(tips.repository.as_ref()).await?.map(|entry| entry.record);
+    Ok(Some(room_in(worker, repository.as_ref(), issue, None)))
+}
+
+/// Whether there was a pause.
+enum Paused {
+    No,
+    Yes,
+    /// The worker was stopped meanwhile.
+    Stopped,
+}
+
+/// Pauses if others were faster lately.
+async fn pause_after_races(worker: &Worker) -> Paused {
+    let Some(pause) = worker.memory.races.pause(rand::random()) else { return Paused::No };
     match worker.cancel.run_until_cancelled(tokio::time::sleep(pause)).await {
-        Some(()) => room_for(worker, issue, None).await,
-        None => Ok(Headroom::None),
+        Some(()) => Paused::Yes,
+        None => Paused::Stopped,
     }
 }
 

@@ -11,6 +11,7 @@ mod labelled_by_hand;
 mod last_page;
 mod linked;
 mod looked_at;
+mod moved;
 mod races;
 mod read_file;
 mod trials;

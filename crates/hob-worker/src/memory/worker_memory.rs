@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use crate::memory::{
     base_checks::BaseChecks, finished::FinishedLedgers, flakes::Flakes, found_pulls::FoundPulls, handed_out::HandedOut,
-    labelled_by_hand::LabelledByHand, last_page::LastPage, linked::Linked, looked_at::LookedAt, races::Races,
-    read_file::ReadFile, trials::Trials, trouble::Trouble,
+    labelled_by_hand::LabelledByHand, last_page::LastPage, linked::Linked, looked_at::LookedAt, moved::Moved,
+    races::Races, read_file::ReadFile, trials::Trials, trouble::Trouble,
 };
 
 /// When a worker checks what it needs.
@@ -40,6 +40,7 @@ pub(crate) struct WorkerMemory {
     /// Set once the token turned out not to see the logs of jobs.
     pub(crate) logs_are_hidden: AtomicBool,
     pub(crate) looked_at: LookedAt,
+    pub(crate) moved: Moved,
     pub(crate) races: Races,
     pub(crate) read_file: ReadFile,
     pub(crate) trials: Trials,

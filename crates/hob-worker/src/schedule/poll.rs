@@ -11,7 +11,7 @@ use hob_workspace::{Retention, Room};
 
 use crate::{
     Preflight, RunSummary, Waiting, WaitsOn, WorkError, WorkEvent, Worker,
-    attempt::room_after_pause,
+    attempt::room_beside_others,
     corrections::propose_correction,
     finished_ledgers::list_finished,
     metrics::METRICS,
@@ -159,6 +159,7 @@ async fn look_around(worker: &Worker, scope: &Scope) -> Result<Option<Poll>, Wor
     });
     let due = match scope {
         Scope::All => {
+            worker.memory.moved.found(&work, &found.tips.issues);
             worker.cancel.run_until_cancelled(list_finished(worker, &found.tips)).await;
             let kept = worker.cancel.run_until_cancelled(keep_dashboard(worker, &board)).await;
             // A box that was ticked just now may have freed any of them.
@@ -364,8 +365,12 @@ pub(super) async fn take_up(worker: &Worker, work: Work, base: &Arc<BaseBranch>)
         return Ok(Reconciled::Nothing);
     }
     // An error belongs to the issue, too, and is reported by the next read of it.
-    if work.waits_for_room() && matches!(room_after_pause(&worker, issue).await, Ok(Headroom::None)) {
-        return Ok(Reconciled::NoRoom);
+    if work.waits_for_room() {
+        match room_beside_others(&worker, issue).await {
+            Ok(None) => return Ok(Reconciled::Nothing),
+            Ok(Some(Headroom::None)) => return Ok(Reconciled::NoRoom),
+            Ok(Some(Headroom::Last | Headroom::Ample)) | Err(_) => {}
+        }
     }
     told(&worker, issue, reconcile(&worker, issue, base).await)
 }
@@ -382,6 +387,9 @@ pub(super) async fn look(
         (Ok(worker), Look::ForCommands(issue)) => Box::pin(look_for_commands(&worker, issue, base)).await,
         (Err(error), _) => Err(error),
     };
+    if !matches!(result, Ok(Reconciled::Nothing)) {
+        worker.memory.moved.forget(look.issue());
+    }
     told(worker, look.issue(), result)
 }
 
