@@ -214,7 +214,7 @@ impl Setup {
         };
         let connection = self.connection(access, first)?;
         let listen = listen(&repositories);
-        let (settings, cancel) = (Settings::clone(&self.settings), listen.cancel.clone());
+        let (settings, cancel) = (Arc::new(Settings::clone(&self.settings)), listen.cancel.clone());
         let is_one = matches!(&repositories, Repositories::Named(names) if names.len() == 1);
         let preflight = if is_one { preflight } else { Preflight::BeforeWork };
         let factory = Arc::new(self.factory(&connection, access, agent, preflight, listen).await?);
@@ -235,6 +235,8 @@ impl Setup {
         let (connection, id) = (Arc::clone(connection), worker_id(&self.standard.host));
         let agents =
             AgentParts { record: self.record.clone(), ..AgentParts::new(&self.settings, &self.state_dir, &self.files) };
+        let (agents, environment) = (Arc::new(agents), Arc::new(child_environment()));
+        let settings = Arc::new(Settings::clone(&self.settings));
         // A command that only reads starts nothing in it.
         let sandbox = match access {
             Access::ReadOnly => sandbox_of_tier(&self.settings, Tier::Fence, &self.state_dir, launcher()),
@@ -242,11 +244,11 @@ impl Setup {
         };
         Ok(move |repo| WorkerParts {
             forge: Forge::new(Arc::clone(&connection), repo),
-            agents: agents.clone(),
+            agents: Arc::clone(&agents),
             server_url: self.standard.server_url.clone(),
             git_url: self.standard.git_url(),
             state_dir: self.state_dir.clone(),
-            environment: child_environment(),
+            environment: Arc::clone(&environment),
             sandbox: sandbox.clone(),
             agent: agent.clone(),
             id: id.clone(),
@@ -258,7 +260,7 @@ impl Setup {
             audit_key: self.audit_key.clone(),
             preflight,
             remote: remote.clone(),
-            settings: Settings::clone(&self.settings),
+            settings: Arc::clone(&settings),
         })
     }
 }

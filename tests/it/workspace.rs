@@ -68,7 +68,7 @@ impl Yard {
 
     /// The same, in this folder.
     async fn at(home: tempfile::TempDir, settings: WorkspaceSettings) -> Self {
-        let workspace = Workspace::open(home.path().join("state"), settings, child_environment()).await.unwrap();
+        let workspace = Workspace::open(home.path().join("state"), settings, child_environment().into()).await.unwrap();
         let repo: RepoName = "acme/site".parse().unwrap();
         let remote = Remote::folder(repo, home.path().join("served.git"));
         let yard = Self { home, workspace, remote };
@@ -840,7 +840,8 @@ async fn many_packs_become_one_and_nothing_is_lost() {
 async fn workspaces_of_one_folder_are_tried_at_the_same_time() {
     let yard = Yard::empty(WorkspaceSettings::default()).await;
     let folder = yard.home.path().join("state");
-    let other = Workspace::open(folder.clone(), WorkspaceSettings::default(), child_environment()).await.unwrap();
+    let other =
+        Workspace::open(folder.clone(), WorkspaceSettings::default(), child_environment().into()).await.unwrap();
     let tries = (0..200).map(|n| if n % 2 == 0 { &yard.workspace } else { &other }.try_writing());
     futures_util::future::join_all(tries).await.into_iter().collect::<Result<Vec<()>, _>>().unwrap();
     let left = std::fs::read_dir(folder)

@@ -144,7 +144,7 @@ impl Yard {
 }
 
 async fn open(home: &tempfile::TempDir, settings: WorkspaceSettings) -> Workspace {
-    Workspace::open(home.path().join("state"), settings, child_environment()).await.unwrap()
+    Workspace::open(home.path().join("state"), settings, child_environment().into()).await.unwrap()
 }
 
 fn repo() -> RepoName {
@@ -273,7 +273,7 @@ async fn the_way_to_a_server_leads_through_the_proxy_of_the_environment() {
     let mut environment = child_environment();
     environment.insert("HTTPS_PROXY".into(), yard.address.clone().into());
     let place = yard.home.path().join("other");
-    let through = Workspace::open(place, WorkspaceSettings::default(), environment).await.unwrap();
+    let through = Workspace::open(place, WorkspaceSettings::default(), environment.into()).await.unwrap();
     let error = through.remote_tip(&remote, &branch("main")).await.unwrap_err();
     assert!(error.to_string().contains("unable to access 'https://forge.test/acme/site.git'"), "{error}");
     assert_eq!(*yard.served.seen.lock().unwrap(), [None], "it was asked for a tunnel, and not told the token");

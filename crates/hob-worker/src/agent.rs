@@ -62,7 +62,8 @@ pub(super) fn is_agent(names: &[String], name: &str) -> bool {
 
 /// The parts that agents are made from.
 fn parts(worker: &Worker, rules: &RepositorySettings) -> AgentParts {
-    let mut parts = worker.children.agents.clone();
+    let secrets = worker.forge.connection().secrets().clone();
+    let mut parts = AgentParts { secrets, ..AgentParts::clone(&worker.children.agents) };
     // A repository cannot redefine an agent of the operator's by using its name.
     for (name, settings) in &rules.agents {
         let ready = parts.agents.get(name);

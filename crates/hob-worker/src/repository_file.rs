@@ -94,8 +94,8 @@ pub(super) fn note_name(worker: &Worker, name: &str) {
 /// none: the attempt that needs it says so.
 pub(super) async fn in_repository(worker: &Worker, base: &BaseBranch) -> Result<Arc<Worker>, WorkError> {
     let settings = match file_at(worker, &base.sha).await {
-        Ok(file) => file.over(&worker.settings),
-        Err(error) if error.is_of_the_repositorys_file() => worker.settings.clone(),
+        Ok(file) => Arc::new(file.over(&worker.settings)),
+        Err(error) if error.is_of_the_repositorys_file() => Arc::clone(&worker.settings),
         Err(error) => return Err(error),
     };
     Ok(Arc::new(worker.with(settings)))

@@ -48,13 +48,13 @@ pub trait Watcher: Send + Sync {
     fn forget(&self, repo: &RepoName);
 }
 
-/// The parameters of a worker.
+/// The parameters of a worker. Those of a thousand repositories share what is the same for all of them.
 #[derive(Clone)]
 pub struct WorkerParts {
     /// The client of the repository.
     pub forge: Forge,
     /// The settings.
-    pub settings: Settings,
+    pub settings: Arc<Settings>,
     /// The forge's web address.
     pub server_url: String,
     /// The address of git's server: the forge's, or that of what forwards its requests.
@@ -62,9 +62,9 @@ pub struct WorkerParts {
     /// The folder of mirrors, checkouts and transcripts.
     pub state_dir: PathBuf,
     /// The parts that agents are made from.
-    pub agents: AgentParts,
+    pub agents: Arc<AgentParts>,
     /// The environment of children.
-    pub environment: ChildEnvironment,
+    pub environment: Arc<ChildEnvironment>,
     /// The sandbox of children.
     pub sandbox: Sandbox,
     /// The agent that `--agent` names: it wins over labels and settings.
@@ -93,7 +93,7 @@ pub struct WorkerParts {
 #[derive(Clone)]
 pub struct Worker {
     pub(super) forge: Forge,
-    pub(super) settings: Settings,
+    pub(super) settings: Arc<Settings>,
     server_url: String,
     git_url: String,
     pub(super) workspace: Workspace,
@@ -119,10 +119,10 @@ pub struct Worker {
 
 /// What child processes get: agents, checks and git.
 pub(super) struct Children {
-    pub(super) environment: ChildEnvironment,
+    pub(super) environment: Arc<ChildEnvironment>,
     pub(super) sandbox: Sandbox,
-    /// The parts that agents are made from.
-    pub(super) agents: AgentParts,
+    /// The parts that agents are made from, without what they must not say.
+    pub(super) agents: Arc<AgentParts>,
     /// The agent that `--agent` names.
     pub(super) named_agent: Option<String>,
     pub(super) executor: Executor,
@@ -149,7 +149,6 @@ impl Worker {
         let secrets = parts.forge.connection().secrets().clone();
         secrets.add(parts.agents.given_secrets());
         let audit = audit_of(&parts, &secrets)?;
-        let agents = AgentParts { secrets: secrets.clone(), ..parts.agents };
         let sessions = Sessions::new(parts.state_dir.join("sessions"), parts.settings.state.clone());
         let sessions = sessions.without(secrets.clone());
         let signing_key = match &parts.settings.publish.signing {
@@ -165,7 +164,8 @@ impl Worker {
         let earlier_checks = EarlierChecks::new(&parts.state_dir, parts.forge.repo(), secrets.clone());
         // A process that an agent left without a sandbox may go on writing to its tree.
         let spare = if parts.sandbox.tier() == Tier::None { 0 } else { parts.settings.jobs + 1 };
-        let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), parts.environment.clone())
+        let environment = Arc::clone(&parts.environment);
+        let workspace = Workspace::open(parts.state_dir, parts.settings.workspace.clone(), environment)
             .await
             .map_err(|error| WorkError::Misconfigured(format!("state folder: {error}")))?;
         let memory = Arc::new(WorkerMemory::default());
@@ -183,7 +183,7 @@ impl Worker {
             children: Arc::new(Children {
                 environment: parts.environment,
                 sandbox: parts.sandbox,
-                agents,
+                agents: parts.agents,
                 named_agent: parts.agent,
                 executor,
                 approval: parts.approval,
@@ -203,7 +203,7 @@ impl Worker {
     }
 
     /// The same worker with other settings.
-    pub(super) fn with(&self, settings: Settings) -> Self {
+    pub(super) fn with(&self, settings: Arc<Settings>) -> Self {
         Self { settings, ..self.clone() }
     }
 

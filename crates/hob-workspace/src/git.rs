@@ -7,6 +7,7 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use hob_config::WorkspaceSettings;
@@ -71,13 +72,23 @@ const OUTPUT_CAP: usize = 64 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Git {
     settings: WorkspaceSettings,
-    environment: Environment,
+    /// What it inherits. It is the same for all repositories, so that they share it.
+    inherited: Arc<Environment>,
+    /// Replaces the user's home: git and curl read dot files there, and there must not be any.
+    home: PathBuf,
     clients: Clients,
 }
 
 impl Git {
-    /// `home` replaces the user's home: git and curl read dot files there, and there must not be any.
-    pub(super) fn new(settings: WorkspaceSettings, mut environment: Environment, home: &Path) -> Self {
+    /// `home` is the home that git and curl see.
+    pub(super) fn new(settings: WorkspaceSettings, inherited: Arc<Environment>, home: &Path) -> Self {
+        let clients = Clients::new(&inherited);
+        Self { settings, inherited, home: home.to_owned(), clients }
+    }
+
+    /// The environment of a command.
+    fn environment(&self) -> Environment {
+        let mut environment = Environment::clone(&self.inherited);
         for (name, value) in [
             ("LC_ALL", "C"),
             ("GIT_TERMINAL_PROMPT", "0"),
@@ -90,15 +101,14 @@ impl Git {
         ] {
             environment.insert(name.into(), value.into());
         }
-        environment.insert("HOME".into(), home.into());
-        let clients = Clients::new(&environment);
+        environment.insert("HOME".into(), self.home.clone().into());
         // Only the forwarder uses the proxies, whose addresses may contain passwords.
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             environment.remove(OsStr::new(name));
             environment.remove(OsStr::new(&name.to_ascii_lowercase()));
         }
         environment.insert("NO_PROXY".into(), "*".into());
-        Self { settings, environment, clients }
+        environment
     }
 
     pub(super) fn settings(&self) -> &WorkspaceSettings {
@@ -123,9 +133,9 @@ impl Git {
 
     /// The same program, without network access, for another process to start.
     pub(super) fn command(&self) -> GitCommand {
-        let own = self.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
         let more = variables("none", Vec::new()).map(|(name, value)| (name.into(), value.into()));
-        GitCommand { program: self.settings.git.clone().into(), environment: own.chain(more).collect() }
+        let environment = self.environment().into_iter().chain(more).collect();
+        GitCommand { program: self.settings.git.clone().into(), environment }
     }
 
     fn program(
@@ -135,7 +145,7 @@ impl Git {
         more: Vec<(String, String)>,
     ) -> Result<Program, WorkspaceError> {
         git_dir.renew()?;
-        let mut program = Program::of_hob(&self.settings.git, &self.environment).output_cap(OUTPUT_CAP);
+        let mut program = Program::of_hob(&self.settings.git, &self.environment()).output_cap(OUTPUT_CAP);
         for (name, value) in variables(protocols, more) {
             program = program.env(name, value);
         }

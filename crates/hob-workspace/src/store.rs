@@ -56,7 +56,7 @@ impl Workspace {
     pub async fn open(
         root: PathBuf,
         settings: WorkspaceSettings,
-        environment: Environment,
+        environment: Arc<Environment>,
     ) -> Result<Self, WorkspaceError> {
         let root = std::path::absolute(&root).map_err(disk("find", root))?;
         let folder = root.clone();

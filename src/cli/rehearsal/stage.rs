@@ -96,8 +96,8 @@ impl Stage {
             server_url: forge.server_url(),
             git_url: forge.server_url(),
             state_dir: state.path().join("state"),
-            agents,
-            environment: child_environment(),
+            agents: Arc::new(agents),
+            environment: Arc::new(child_environment()),
             sandbox: sandbox_of(&settings, state.path()).await,
             agent,
             id: worker_id("rehearsal"),
@@ -109,7 +109,7 @@ impl Stage {
             audit_key: None,
             preflight: Preflight::AtStart,
             remote: None,
-            settings,
+            settings: Arc::new(settings),
         };
         let worker = Arc::new(Worker::new(parts).await?);
         hob_agent::model::use_ring();

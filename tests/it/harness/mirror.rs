@@ -29,7 +29,7 @@ impl World {
         let folder = tempfile::Builder::new().prefix("hob-mirror-").tempdir().unwrap();
         let remote = Remote::server(repo(), &self.forge.server_url(), Some("token-of-watch".to_owned().into()));
         let (remote, settings) = (remote.unwrap(), self.settings.workspace.clone());
-        let workspace = Workspace::open(folder.path().to_owned(), settings, child_environment()).await.unwrap();
+        let workspace = Workspace::open(folder.path().to_owned(), settings, child_environment().into()).await.unwrap();
         let base = workspace.fetch(&remote, &"main".parse().unwrap()).await.unwrap();
         let branch = "hob/none".parse().unwrap();
         workspace.prepare(&remote, hob_domain::IssueNumber(1), &branch, &base, Leftover::Remove).await.unwrap();

@@ -358,17 +358,18 @@ impl World {
     pub(super) fn parts(&self, name: &str, settings: Settings, forge: Forge, cancel: CancellationToken) -> WorkerParts {
         let notices = Arc::clone(&self.notices);
         let state_dir = self.state_dir(name);
+        let agents = AgentParts {
+            agents: settings.agents.clone(),
+            recipes: settings.recipes.clone(),
+            model: settings.model.clone(),
+            ..AgentParts::default()
+        };
         WorkerParts {
             forge,
-            agents: AgentParts {
-                agents: settings.agents.clone(),
-                recipes: settings.recipes.clone(),
-                model: settings.model.clone(),
-                ..AgentParts::default()
-            },
+            agents: Arc::new(agents),
             server_url: self.forge.server_url(),
             git_url: self.forge.server_url(),
-            environment: child_environment(),
+            environment: child_environment().into(),
             sandbox: sandbox_of_tier(&settings, settings.sandbox.tier.named().unwrap(), &state_dir, super::launcher()),
             agent: None,
             id: name.into(),
@@ -381,7 +382,7 @@ impl World {
             // Through the program it is wanted.
             preflight: Preflight::Done,
             remote: None,
-            settings,
+            settings: Arc::new(settings),
             state_dir,
         }
     }

@@ -125,7 +125,7 @@ async fn nothing_of_an_issue_is_in_the_next_ones_trees() {
     fs::create_dir_all(outside.join("er")).unwrap();
     fs::write(outside.join("er/x"), "x\n").unwrap();
     let fresh =
-        Workspace::open(yard.home.path().join("other"), WorkspaceSettings::default(), child_environment()).await;
+        Workspace::open(yard.home.path().join("other"), WorkspaceSettings::default(), child_environment().into()).await;
     let fresh = fresh.unwrap();
     fresh.fetch(&yard.remote, &main_branch()).await.unwrap();
     let expected = yard.issue_of(&fresh, 8).await;
@@ -301,7 +301,7 @@ async fn a_free_tree_becomes_a_commit_in_which_paths_are_of_another_kind() {
     let proof = next.proof(next.base()).await.unwrap();
     assert_eq!((yard.free("trees").len(), yard.free("proofs").len()), (0, 0));
     let fresh =
-        Workspace::open(yard.home.path().join("other"), WorkspaceSettings::default(), child_environment()).await;
+        Workspace::open(yard.home.path().join("other"), WorkspaceSettings::default(), child_environment().into()).await;
     let fresh = fresh.unwrap();
     fresh.fetch(&yard.remote, &main_branch()).await.unwrap();
     let expected = yard.issue_of(&fresh, 8).await;

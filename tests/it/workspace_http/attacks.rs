@@ -205,7 +205,7 @@ async fn a_proxy_in_the_settings_of_a_git_directory_is_not_used() {
     let settings = WorkspaceSettings { git: git.display().to_string(), ..WorkspaceSettings::default() };
     let mut environment = child_environment();
     environment.insert("HTTP_PROXY".into(), proxy.into());
-    let workspace = Workspace::open(yard.home.path().join("state"), settings, environment).await.unwrap();
+    let workspace = Workspace::open(yard.home.path().join("state"), settings, environment.into()).await.unwrap();
     let yard = Yard { workspace, ..yard };
     let (checkout, _, head) = work(&yard).await;
     yard.workspace.push(&checkout, &yard.remote(Some("s3cret")), &head, None, None).await.unwrap();

@@ -98,7 +98,7 @@ pub(super) async fn run_agent(
         job.checkout.take_prepared(&prepared).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let context = RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), sandbox)
+    let context = RunContext::new(cancel.clone(), sender, worker.children.environment.as_ref().clone(), sandbox)
         .asking(worker.children.approval.clone())
         .hearing(job.held.steering.clone())
         .billed(job.held.lease.record().spend, wishes);

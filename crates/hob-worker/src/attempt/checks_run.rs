@@ -94,7 +94,7 @@ async fn fresh_checks(
         prepared.copy_files(&folder).await?;
         sandbox = sandbox.with_template(prepared.home());
     }
-    let (hosts, environment) = (check_hosts(worker, job.rules), worker.children.environment.clone());
+    let (hosts, environment) = (check_hosts(worker, job.rules), worker.children.environment.as_ref().clone());
     let confined = Confined::to_check(&folder, &hosts, &sandbox, environment, &worker.cancel).await;
     let (mut confined, home, _egress) = confined?;
     let reports = home.as_ref().and_then(|home| ask_for_reports(&mut confined, home));

@@ -1,7 +1,7 @@
 //! The four runs of a statement, made again in a checkout of their own: by somebody who wants to see them, without a lease, an
 //! agent or a write to the forge.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use hob_domain::{Evidence, Lessons, Proof, RunEnd, Sha, Shown, StatedRun, StatedRuns};
 use hob_workspace::{BranchName, Leftover};
@@ -45,7 +45,7 @@ pub async fn rerun(worker: &Worker, proof: &Proof, base_name: &str) -> Result<Re
     }
     let rules = file_at(worker, &said.base).await?;
     // As the worker that made them had it.
-    let worker = &worker.with(rules.over(&worker.settings));
+    let worker = &worker.with(Arc::new(rules.over(&worker.settings)));
     let remote = worker.remote().await?;
     fetch(worker, &remote, &base_name.parse()?).await?;
     // No branch of the server has this name, so the checkout is the statement's head.

@@ -199,9 +199,13 @@ async fn ask(worker: &Worker, job: &Job<'_>, proven: &Proven, reviewer: &Reviewe
     let ((wishes, asked), ended) = (mpsc::channel(QUEUE), CancellationToken::new());
     let cancel = worker.cancel.child_token();
     // It reads only the files of its checkout: no history, and nothing that the work fetched or left.
-    let context =
-        RunContext::new(cancel.clone(), sender, worker.children.environment.clone(), worker.children.sandbox.clone())
-            .billed(job.held.lease.record().spend, wishes);
+    let context = RunContext::new(
+        cancel.clone(),
+        sender,
+        worker.children.environment.as_ref().clone(),
+        worker.children.sandbox.clone(),
+    )
+    .billed(job.held.lease.record().spend, wishes);
     let _ends_with_run = cancel.drop_guard();
     let span = tracing::error_span!("reviewer", run = %request.run, reviewer = %profile.name);
     let run = async {

@@ -46,7 +46,7 @@ async fn run_steps(worker: &Worker, job: &CheckJob<'_>, source: Source) -> Resul
     let made = job.checkout.begin_preparing(source).await?;
     let sandbox = worker.children.sandbox.clone().reading(job.checkout.borrowed_folders());
     let hosts = &worker.settings.sandbox.setup_hosts;
-    let environment = worker.children.environment.clone();
+    let environment = worker.children.environment.as_ref().clone();
     let confined = Confined::to_set_up(&made.folder, &made.home, hosts, &sandbox, environment, &worker.cancel);
     let (confined, egress) = confined.await?;
     let (time, output_bytes) = (worker.settings.check_time, worker.settings.checks.output_bytes);

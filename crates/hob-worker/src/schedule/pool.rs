@@ -28,7 +28,7 @@ pub enum Repositories {
 /// The workers of one process, on one connection.
 pub struct WorkerPool {
     connection: Arc<Connection>,
-    settings: Settings,
+    settings: Arc<Settings>,
     cancel: CancellationToken,
     repositories: Repositories,
     factory: Arc<WorkerFactory>,
@@ -39,7 +39,7 @@ impl WorkerPool {
     /// The workers of `repositories`, each made from the parts that `factory` returns.
     pub fn new(
         connection: Arc<Connection>,
-        settings: Settings,
+        settings: Arc<Settings>,
         cancel: CancellationToken,
         repositories: Repositories,
         factory: Arc<WorkerFactory>,
