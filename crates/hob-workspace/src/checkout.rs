@@ -403,8 +403,6 @@ impl Checkout {
             let fork = start;
             let start = stays.filter(|stays| stays.as_str() == tip.to_string()).unwrap_or_else(|| fork.clone());
             skeleton::own(&folder, &branch, &start)?;
-            let tree = folder.tree();
-            remove_git_folders(&tree)?;
             Ok(Some((fork, start)))
         })
         .await?;
@@ -415,6 +413,7 @@ impl Checkout {
         let patterns = self.patterns(&self.sources.base, &[&start]).await?;
         let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), start.clone());
         blocking("make the agent's git directory", move || {
+            remove_git_folders(&folder.tree())?;
             skeleton::snapshot(&folder, Kind::Agent, &branch, &at, patterns.as_ref())
         })
         .await?;
