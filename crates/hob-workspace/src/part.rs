@@ -31,7 +31,8 @@ pub(super) struct Patterns(String);
 impl Part {
     /// The part with these paths of folders.
     pub(super) fn new(folders: &[String]) -> Self {
-        let plain = |folder: &String| folder.split('/').filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
+        let plain =
+            |folder: &String| folder.split('/').filter(|name| !matches!(*name, "" | ".")).collect::<Vec<_>>().join("/");
         let all: BTreeSet<String> = folders.iter().map(plain).collect();
         let is_outermost = |folder: &&String| !parents(folder).any(|above| all.contains(above));
         Self(all.iter().filter(is_outermost).cloned().collect())
@@ -54,16 +55,14 @@ impl Part {
         Patterns(text)
     }
 
-    /// Of several patterns that match, the last one decides; what is in a folder is as that is, if none matches.
+    /// Of several patterns that match a file, the last one decides. None is for folders alone, as `/a/` would be: to tell a folder
+    /// from a file, git looks at the disk for each of its files.
     fn of_folders(&self) -> String {
-        let mut text = "/*\n!/*/\n/.*/\n".to_owned();
-        // In order, a folder is before those in it.
+        let mut text = "/*\n!/*/**\n/.*/**\n".to_owned();
         for above in self.0.iter().flat_map(|folder| parents(folder)).collect::<BTreeSet<_>>() {
-            add(&mut text, above, "/");
-            text.push('!');
-            add(&mut text, above, "/*/");
+            add(&mut text, above, "/*");
         }
-        self.0.iter().for_each(|folder| add(&mut text, folder, "/"));
+        self.0.iter().for_each(|folder| add(&mut text, folder, "/**"));
         text
     }
 }

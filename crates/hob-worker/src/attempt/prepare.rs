@@ -81,15 +81,10 @@ pub(super) async fn prepare<'a>(
     } else {
         None
     };
-    let branch = choose_branch(worker, held, &remote).await?;
     let kept = worker.workspace.kept(&remote, issue.number).await?;
     let (earlier, leftover) = earlier(worker, held, &loaded.name, purpose, kept.as_ref()).await;
-    let workspace = worker.workspace.within(&rules.folders);
-    let checkout = checked_out(&workspace, &remote, issue.number, &branch, &base_sha, leftover).await?;
+    let checkout = laid_out(worker, held, &rules, &remote, &base_sha, leftover).await?;
     let checkout = checkout.wanting(description(issue, &comments));
-    for folder in rules.folders.iter().filter(|folder| !checkout.folder().join(folder).is_dir()) {
-        worker.progress(issue.number, &format!("`folders` names `{folder}`, which the branch does not have"));
-    }
     let pushed_by_people = pushed_by_people(worker, &record, &checkout, &base_sha).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
     let nonce = lease.record().nonce;
@@ -208,6 +203,24 @@ async fn earlier(
         None => Leftover::Keep,
     };
     (Some(session), leftover)
+}
+
+/// The issue's branch in its folder, or the part of it that the rules name.
+async fn laid_out(
+    worker: &Worker,
+    held: &HeldIssue,
+    rules: &RepositorySettings,
+    remote: &Remote,
+    base: &Sha,
+    leftover: Leftover,
+) -> Result<Checkout, WorkError> {
+    let branch = choose_branch(worker, held, remote).await?;
+    let (workspace, issue) = (worker.workspace.within(&rules.folders), held.issue.number);
+    let checkout = checked_out(&workspace, remote, issue, &branch, base, leftover).await?;
+    for folder in rules.folders.iter().filter(|folder| !checkout.folder().join(folder).is_dir()) {
+        worker.progress(issue, &format!("`folders` names `{folder}`, which the branch does not have"));
+    }
+    Ok(checkout)
 }
 
 /// The branch in the issue's folder, after the mirror is free.
