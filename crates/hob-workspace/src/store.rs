@@ -85,7 +85,8 @@ impl Workspace {
         self
     }
 
-    /// The same workspace, which checks out these folders alone, with what [`part`](crate::part) adds; none: all.
+    /// The same workspace, which checks out these folders alone, the files above them, folders at the top whose names begin with a dot,
+    /// and what the work changed elsewhere; none: all.
     #[must_use]
     pub fn within(&self, folders: &[String]) -> Self {
         Self { part: Part::new(folders), ..self.clone() }
