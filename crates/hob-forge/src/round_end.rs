@@ -9,7 +9,6 @@
 //! writes. Replies in threads are not among them: whether GitHub publishes such a reply at once is not recorded.
 
 use hob_domain::Login;
-use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,7 +16,6 @@ use crate::{
     TokenPermission::PullRequestsWrite,
     graphql::{AnswerWire, ProblemWire},
     mutations::{RoundParts, end_round},
-    permitted::GRAPHQL,
     shown::Asking,
 };
 
@@ -53,8 +51,8 @@ impl Reviews<'_> {
     /// [`ForgeError`] of a query or the write, whose outcome may be unknown.
     pub async fn end_round(self, lease: &HeldLease, end: RoundEnd<'_>) -> Result<Option<Ended>, ForgeError> {
         let RoundEnd { comments, threads, reviewers } = end;
-        let (forge, shown) = (self.forge, self.forge.comments());
-        if forge.settings().pushes_per_minute == 0 || shown.lacking().contains(END) {
+        let shown = self.forge.comments();
+        if !shown.may_send(END) {
             return Ok(None);
         }
         let Some(Asking { pull, users }) = shown.asking(self.pull, reviewers).await else {
@@ -67,19 +65,8 @@ impl Reviews<'_> {
             return Ok(Some(Ended { commented: true, resolved: true, asked: true }));
         }
         let body = json!({ "query": end_round(parts), "variables": variables(&pull, comments, &open, users) });
-        let purpose = PullRequestsWrite.to("end a round in review").counting(count);
-        let answered = forge.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, &body, purpose).await;
-        let is_lacking = match &answered {
-            Ok(answer) => answer.errors.iter().any(ProblemWire::is_of_the_schema),
-            Err(error) => error.is_not_found(),
-        };
-        if is_lacking {
-            shown.lacking().insert(END.to_owned());
-        }
-        let AnswerWire { data, errors } = answered?;
-        for ProblemWire { message, .. } in &errors {
-            tracing::debug!(issue = lease.issue().0, "a part of a round's end is made over REST: {message}");
-        }
+        let purpose = PullRequestsWrite.to(END).counting(count);
+        let AnswerWire { data, errors } = shown.in_parts(lease, END, &body, purpose).await?;
         // A problem of no part is one of all.
         let is_made = |kind: &str| {
             let spares = |problem: &ProblemWire| problem.part().is_some_and(|part| !part.starts_with(kind));

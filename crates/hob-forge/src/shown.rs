@@ -25,6 +25,7 @@ use crate::{
     graphql::{AnswerWire, ProblemWire},
     mutations::{Commenting, Parts, show},
     permitted::GRAPHQL,
+    purpose::Purpose,
 };
 
 /// What a server may lack.
@@ -87,18 +88,7 @@ impl Comments<'_> {
         if showing.comment.is_none() {
             lease.comment_tried().store(true, Ordering::Relaxed);
         }
-        let answered = self.forge.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, &body, purpose).await;
-        let is_lacking = match &answered {
-            Ok(answer) => answer.errors.iter().any(ProblemWire::is_of_the_schema),
-            Err(error) => error.is_not_found(),
-        };
-        if is_lacking {
-            self.lacking().insert(SHOW.to_owned());
-        }
-        let AnswerWire { data, errors } = answered?;
-        for ProblemWire { message, .. } in &errors {
-            tracing::debug!(issue = lease.issue().0, "a part of the issue's state is shown over REST: {message}");
-        }
+        let AnswerWire { data, errors } = self.in_parts(lease, SHOW, &body, purpose).await?;
         let node = match showing.comment {
             Some(_) => &data["comment"]["issueComment"],
             None => &data["comment"]["commentEdge"]["node"],
@@ -121,7 +111,35 @@ impl Comments<'_> {
 
     /// Whether an issue's state can be shown in one request.
     fn has_mutations(self, issue: &Issue) -> bool {
-        self.forge.settings().pushes_per_minute > 0 && !issue.node.is_empty() && !self.lacking().contains(SHOW)
+        self.may_send(SHOW) && !issue.node.is_empty()
+    }
+
+    /// Whether the server may have the mutations that this needs.
+    pub(super) fn may_send(&self, what: &str) -> bool {
+        self.forge.settings().pushes_per_minute > 0 && !self.lacking().contains(what)
+    }
+
+    /// Sends several mutations in one request, and remembers if the server lacks one of those that `what` needs. Parts that failed are
+    /// made over REST.
+    pub(super) async fn in_parts(
+        self,
+        lease: &HeldLease,
+        what: &str,
+        body: &Value,
+        purpose: Purpose<'_>,
+    ) -> Result<AnswerWire, ForgeError> {
+        let answered = self.forge.create_held::<AnswerWire>(lease, Method::POST, GRAPHQL, body, purpose).await;
+        let is_lacking = match &answered {
+            Ok(answer) => answer.errors.iter().any(ProblemWire::is_of_the_schema),
+            Err(error) => error.is_not_found(),
+        };
+        if is_lacking {
+            self.lacking().insert(what.to_owned());
+        }
+        for ProblemWire { message, .. } in answered.iter().flat_map(|answer| &answer.errors) {
+            tracing::debug!(issue = lease.issue().0, "a part is made over REST (asked to {what}): {message}");
+        }
+        answered
     }
 
     /// The ids of a pull request and of these accounts. `None` if they could not all be read: whom the forge does not know is asked over
@@ -147,7 +165,7 @@ impl Comments<'_> {
         Some(Asking { pull: id(&data["repository"]["pullRequest"])?, users })
     }
 
-    pub(super) fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    fn lacking(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.forge.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

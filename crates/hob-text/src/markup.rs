@@ -21,6 +21,11 @@ pub fn code_span(text: &str) -> String {
     }
 }
 
+/// Code spans that show these texts, as a list.
+pub fn code_spans(texts: &[String]) -> String {
+    texts.iter().map(|text| code_span(text)).collect::<Vec<_>>().join(", ")
+}
+
 /// An account's name without a mention.
 pub fn person(login: impl Display) -> String {
     code_span(&login.to_string())

@@ -5,7 +5,7 @@ use hob_domain::{
     Answer, BlockCode, CheckResult, CheckRun, Conflict, Finding, HandOffTarget, IssueNumber, LastLines, LeftOut, Login,
     Nonce, PersonsCommit, ProfileName, Received, RepoName, Sha, Stopped, left_out, write_targets,
 };
-use hob_text::{clip, clip_middle, markup::code_span, push_fenced, push_page, without_invisible};
+use hob_text::{clip, clip_middle, markup::code_spans, push_fenced, push_page, without_invisible};
 
 use crate::{
     NamedIssue, PlanBrief, ReviewBrief, issue_page::push_issue, persons_commits::push_persons_commits, profile_brief,
@@ -193,13 +193,12 @@ fn push_shown(text: &mut String, parts: &BriefParts<'_>) {
 /// What earlier work showed of the repository, and how much of it is here.
 fn push_memory(text: &mut String, parts: &BriefParts<'_>) {
     if !parts.folders.is_empty() {
-        let folders: Vec<_> = parts.folders.iter().map(|folder| code_span(folder)).collect();
         push(
             text,
             &format!(
-                "\nOnly a part of the repository is here: {}, and the files above. Git has the paths of the other files, and not \
-                 their contents. If the work needs one of those, ask for it.\n",
-                folders.join(", ")
+                "\nOnly these folders of the repository are here, with the files in their parent folders: {}. Git has the paths of \
+                 the other files, and not their contents. If the work needs one of those, ask for it.\n",
+                code_spans(parts.folders)
             ),
         );
     }

@@ -6,7 +6,7 @@ use hob_domain::{
 };
 use hob_text::{
     clip, count, inert, inert_line,
-    markup::{code_span, folded, line, person},
+    markup::{code_span, code_spans, folded, line, person},
     title,
 };
 
@@ -185,15 +185,15 @@ fn unproven(evidence: &Evidence) -> Option<String> {
             let (refused, red) = by_refusal(evidence, red);
             let verb = if red.len() == 1 { "does" } else { "do" };
             let of_the_work =
-                (!red.is_empty()).then(|| format!("{} failed before this change and still {verb}.", commands(&red)));
+                (!red.is_empty()).then(|| format!("{} failed before this change and still {verb}.", code_spans(&red)));
             let refused: Vec<_> = refused.into_iter().map(|(command, _)| command).collect();
             let of_the_place = (!refused.is_empty())
-                .then(|| format!("{} could not pass in Hob's sandbox: run it elsewhere.", commands(&refused)));
+                .then(|| format!("{} could not pass in Hob's sandbox: run it elsewhere.", code_spans(&refused)));
             [of_the_work, of_the_place].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         // Such work is sent back or blocked, never published.
-        Verdict::Broken { commands: red } => format!("This change breaks {}.", commands(&red)),
-        Verdict::Undecided { commands: open } => format!("Whether {} passes.", commands(&open)),
+        Verdict::Broken { commands: red } => format!("This change breaks {}.", code_spans(&red)),
+        Verdict::Undecided { commands: open } => format!("Whether {} passes.", code_spans(&open)),
     })
 }
 
@@ -243,9 +243,9 @@ pub fn evidence_table(evidence: &Evidence, shown: &Shown) -> String {
             let told = shown_sentence(shown).unwrap_or_else(|| "**Green**: the checks pass.".to_owned());
             format!("{told}\n")
         }
-        Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", commands(&broken)),
+        Verdict::Broken { commands: broken } => format!("**The work breaks** {}.\n", code_spans(&broken)),
         Verdict::StillRed { commands: red } => still_red(evidence, red),
-        Verdict::Undecided { commands: open } => format!("**No answer in time** of {}.\n", commands(&open)),
+        Verdict::Undecided { commands: open } => format!("**No answer in time** of {}.\n", code_spans(&open)),
     };
     text.push_str("\n| check | base | head |\n|---|---|---|\n");
     for head in &evidence.head {
@@ -275,7 +275,7 @@ fn still_red(evidence: &Evidence, red: Vec<String>) -> String {
             &mut text,
             &format!(
                 "**Red before, red after**: {} failed on the base already. Nothing that passed there fails on the work.",
-                commands(&red)
+                code_spans(&red)
             ),
         );
     }
@@ -301,10 +301,6 @@ fn by_refusal(evidence: &Evidence, red: Vec<String>) -> (Vec<(String, &str)>, Ve
         }
     }
     (kept, others)
-}
-
-fn commands(commands: &[String]) -> String {
-    commands.iter().map(|command| code_span(command)).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

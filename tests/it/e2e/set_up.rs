@@ -308,9 +308,14 @@ async fn agent_and_checks_have_the_named_folders_alone_and_people_are_told() {
     world.run().await;
     assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
     let brief = world.briefs(issue).remove(0);
-    assert!(brief.contains("Only a part of the repository is here: `api/core`, and the files above."), "{brief}");
+    assert!(
+        brief.contains(
+            "Only these folders of the repository are here, with the files in their parent folders: `api/core`."
+        ),
+        "{brief}"
+    );
     let pull = world.pull().await;
-    let told = "Of the repository, `api/core` and the files above were there.";
+    let told = "Only these folders were checked out, with the files in their parent folders: `api/core`.";
     assert!(pull["body"].as_str().unwrap().contains(told), "{pull}");
     let stated = world.record(issue).await.unwrap().work.proof.unwrap().statement().predicate.environment.clone();
     assert_eq!(stated.unwrap().folders, ["api/core"]);

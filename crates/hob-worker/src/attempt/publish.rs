@@ -6,7 +6,7 @@ use hob_config::DraftRule;
 use hob_domain::{BaseSource, BlockReason, IssueNumber, Notable, Note, ProofStatus, dollars, run_unasked};
 use hob_forge::{ForgeError, Issue, PullDraft};
 use hob_sandbox::{Sandbox, Tier};
-use hob_text::{count, markup::code_span};
+use hob_text::{count, markup::code_spans};
 use hob_words::{MovedBase, PullReport, PullTemplate, ReviewerReport, TEMPLATE_MAX, pull_body, status_line};
 use hob_workspace::pull_template;
 
@@ -137,10 +137,10 @@ fn draft(
     };
     let part = match job.rules.folders.as_slice() {
         [] => String::new(),
-        folders => {
-            let named: Vec<_> = folders.iter().map(|folder| code_span(folder)).collect();
-            format!(" Of the repository, {} and the files above were there.", named.join(", "))
-        }
+        folders => format!(
+            " Only these folders were checked out, with the files in their parent folders: {}.",
+            code_spans(folders)
+        ),
     };
     let limits = format!(
         "An attempt may take {}, an issue {money} and {} between two answers. {}.{part}",
