@@ -197,15 +197,3 @@ fn without_a_reserve_a_renewal_finds_no_write() {
     let protocol = Protocol::new(Variant::NoReserve, &[Both], Bounds { trouble: 0, people: 0 });
     finds(protocol.with_writes(WRITES), "a renewal finds a write");
 }
-
-#[test]
-fn a_round_that_goes_on_and_forgets_what_was_said_is_found() {
-    // It takes a review, a lost answer, a block, and an answer: minutes.
-    if !all() {
-        return;
-    }
-    finds(
-        Protocol::new(Variant::ForgetsAnswers, &[Both; 1], Bounds { trouble: 2, people: 2 }),
-        "a review is answered once",
-    );
-}

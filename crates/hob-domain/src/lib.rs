@@ -59,7 +59,7 @@ pub use change::{
     rate::Rate,
     reruns::{RunDifference, RunName, run_differences},
     review::{
-        EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
+        Due, EventAnswer, ForgeCheck, ForgeCheckState, MergeState, PullFacts, ReviewEvent, ReviewLog, ReviewRules,
         RoundKind, Said, due, events_in_words,
     },
     run_unasked::run_unasked,

@@ -29,84 +29,104 @@ pub(super) fn resolve_threads(threads: usize) -> String {
     })
 }
 
-/// Shows a transition on an issue: its comment, written or edited, then, each if it is wanted, who reviews its pull request, a label to
-/// put on and labels to take off.
+/// Shows a transition: what the round in review has to tell on the pull request, then the issue's comment, written or edited, a label
+/// to put on and labels to take off. Each part is as often there as `parts` says, and the parts of a kind are numbered.
+/// <https://docs.github.com/graphql/reference/mutations#addpullrequestreviewthreadreply>
 /// <https://docs.github.com/graphql/reference/mutations#addcomment>
 /// <https://docs.github.com/graphql/reference/mutations#requestreviews>
-pub(super) fn show(comment: Commenting, Parts { asks, adds, removes }: Parts) -> String {
-    let node = "fullDatabaseId id";
-    let (parameter, comment) = match comment {
-        Commenting::Writes => (
-            "",
-            format!("addComment(input: {{subjectId: $issue, body: $body}}) {{ commentEdge {{ node {{ {node} }} }} }}"),
-        ),
-        Commenting::Edits => (
-            ", $comment: ID!",
-            format!("updateIssueComment(input: {{id: $comment, body: $body}}) {{ issueComment {{ {node} }} }}"),
-        ),
-    };
-    let labels = |wanted: bool, name: &str, mutation: &str| {
-        let field =
-            format!(" {name}: {mutation}(input: {{labelableId: $issue, labelIds: ${name}}}) {{ clientMutationId }}");
-        if wanted { (format!(", ${name}: [ID!]!"), field) } else { Default::default() }
-    };
-    let (pull, asked) = if asks { (", $pull: ID!, $reviewers: [ID!]!", ASK) } else { ("", "") };
-    let (add, added) = labels(adds, "add", "addLabelsToLabelable");
-    let (remove, removed) = labels(removes, "remove", "removeLabelsFromLabelable");
-    format!(
-        "mutation($issue: ID!, $body: String!{parameter}{pull}{add}{remove}) {{ comment: {comment}{asked}{added}{removed} }}"
-    )
+pub(super) fn show(comment: Commenting, parts: Parts) -> String {
+    let mut all = Fields::default();
+    all.takes("issue", "ID!");
+    all.takes("body", "String!");
+    if parts.says > 0 || parts.asks {
+        all.takes("pull", "ID!");
+    }
+    for name in numbers("seen", parts.seen) {
+        all.takes(&name, "ID!");
+        all.has(&name, &format!("addReaction(input: {{subjectId: ${name}, content: EYES}})"), NOTHING);
+    }
+    for (name, thread) in numbers("reply", parts.replies).zip(numbers("thread", parts.replies)) {
+        all.takes(&thread, "ID!");
+        all.takes(&name, "String!");
+        let input = format!("{{pullRequestReviewThreadId: ${thread}, body: ${name}}}");
+        all.has(&name, &format!("addPullRequestReviewThreadReply(input: {input})"), NOTHING);
+    }
+    for name in numbers("say", parts.says) {
+        all.takes(&name, "String!");
+        all.has(&name, &format!("addComment(input: {{subjectId: $pull, body: ${name}}})"), NOTHING);
+    }
+    for name in numbers("done", parts.done) {
+        all.takes(&name, "ID!");
+        all.has(&name, &format!("resolveReviewThread(input: {{threadId: ${name}}})"), NOTHING);
+    }
+    if parts.asks {
+        all.takes("reviewers", "[ID!]!");
+        // Without `union` those who were asked already, such as owners of the code, would be asked no more.
+        let input = "{pullRequestId: $pull, userIds: $reviewers, union: true}";
+        all.has("ask", &format!("requestReviews(input: {input})"), NOTHING);
+    }
+    match comment {
+        Commenting::Writes => {
+            let node = "commentEdge { node { fullDatabaseId id } }";
+            all.has("comment", "addComment(input: {subjectId: $issue, body: $body})", node);
+        }
+        Commenting::Edits => {
+            all.takes("comment", "ID!");
+            let edit = "updateIssueComment(input: {id: $comment, body: $body})";
+            all.has("comment", edit, "issueComment { fullDatabaseId id }");
+        }
+    }
+    for (name, mutation, is_wanted) in
+        [("add", "addLabelsToLabelable", parts.adds), ("remove", "removeLabelsFromLabelable", parts.removes)]
+    {
+        if is_wanted {
+            all.takes(name, "[ID!]!");
+            all.has(name, &format!("{mutation}(input: {{labelableId: $issue, labelIds: ${name}}})"), NOTHING);
+        }
+    }
+    all.mutation()
 }
 
-/// Asks for reviews. Without `union` those who were asked already, such as owners of the code, would be asked no more.
-const ASK: &str =
-    " ask: requestReviews(input: {pullRequestId: $pull, userIds: $reviewers, union: true}) { clientMutationId }";
+/// What a mutation answers whose answer is of no use.
+const NOTHING: &str = "clientMutationId";
 
-/// Ends a round in review: comments on the pull request, `$c0` and following, then threads that are resolved, `$t0` and following, and
-/// who is asked for another review.
-pub(super) fn end_round(RoundParts { comments, resolved, asks }: RoundParts) -> String {
-    let mut parameters: Vec<String> = Vec::new();
-    let mut fields = String::new();
-    if comments > 0 || asks {
-        parameters.push("$pull: ID!".to_owned());
-    }
-    for index in 0..comments {
-        parameters.push(format!("$c{index}: String!"));
-        let input = format!("{{subjectId: $pull, body: $c{index}}}");
-        fields.push_str(&format!(" c{index}: addComment(input: {input}) {{ clientMutationId }}"));
-    }
-    for index in 0..resolved {
-        parameters.push(format!("$t{index}: ID!"));
-        fields
-            .push_str(&format!(" t{index}: resolveReviewThread(input: {{threadId: $t{index}}}) {{ thread {{ id }} }}"));
-    }
-    if asks {
-        parameters.push("$reviewers: [ID!]!".to_owned());
-        fields.push_str(ASK);
-    }
-    format!("mutation({}) {{{fields} }}", parameters.join(", "))
+/// A mutation as it is put together.
+#[derive(Default)]
+struct Fields {
+    variables: Vec<String>,
+    fields: String,
 }
 
-/// What [`end_round`] does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RoundParts {
-    pub(super) comments: usize,
-    pub(super) resolved: usize,
-    pub(super) asks: bool,
+impl Fields {
+    fn takes(&mut self, name: &str, kind: &str) {
+        self.variables.push(format!("${name}: {kind}"));
+    }
+
+    fn has(&mut self, name: &str, mutation: &str, answers: &str) {
+        self.fields.push_str(&format!(" {name}: {mutation} {{ {answers} }}"));
+    }
+
+    fn mutation(&self) -> String {
+        format!("mutation({}) {{{} }}", self.variables.join(", "), self.fields)
+    }
 }
 
-impl RoundParts {
-    /// Those that a mutation of [`end_round`] may have.
-    pub(super) fn of(query: &str) -> Self {
-        let [comments, resolved, asks] =
-            ["addComment", "resolveReviewThread", "requestReviews"].map(|part| query.matches(part).count());
-        Self { comments, resolved, asks: asks > 0 }
-    }
+/// The names of this many parts of a kind.
+fn numbers(name: &str, count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(move |index| format!("{name}{index}"))
 }
 
 /// What [`show`] does beside the comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Parts {
+    /// What people said that is seen.
+    pub(super) seen: usize,
+    /// Replies in threads.
+    pub(super) replies: usize,
+    /// Comments on the pull request.
+    pub(super) says: usize,
+    /// Threads that are resolved.
+    pub(super) done: usize,
     pub(super) asks: bool,
     pub(super) adds: bool,
     pub(super) removes: bool,
@@ -115,8 +135,21 @@ pub(super) struct Parts {
 impl Parts {
     /// Those that a mutation of [`show`] may have.
     pub(super) fn of(query: &str) -> Self {
-        let [asks, adds, removes] = ["requestReviews", "addLabels", "removeLabels"].map(|part| query.contains(part));
-        Self { asks, adds, removes }
+        let count = |part: &str| query.matches(part).count();
+        Self {
+            seen: count("addReaction"),
+            replies: count("addPullRequestReviewThreadReply"),
+            says: count("subjectId: $pull,"),
+            done: count("resolveReviewThread"),
+            asks: query.contains("requestReviews"),
+            adds: query.contains("addLabels"),
+            removes: query.contains("removeLabels"),
+        }
+    }
+
+    pub(super) fn count(self) -> usize {
+        let Self { seen, replies, says, done, asks, adds, removes } = self;
+        seen + replies + says + done + [asks, adds, removes].into_iter().map(usize::from).sum::<usize>()
     }
 }
 
@@ -127,18 +160,15 @@ pub(super) enum Commenting {
     Edits,
 }
 
-/// The values of the variables of a mutation of [`for_each`] kind.
-pub(super) fn numbered(name: &str, ids: &[String]) -> Value {
-    ids.iter()
-        .enumerate()
-        .map(|(index, id)| (format!("{name}{index}"), id.as_str().into()))
-        .collect::<Map<_, _>>()
-        .into()
+/// The values of the variables of a kind.
+pub(super) fn numbered(name: &str, values: impl IntoIterator<Item = impl AsRef<str>>) -> Map<String, Value> {
+    let values = values.into_iter().enumerate();
+    values.map(|(index, value)| (format!("{name}{index}"), value.as_ref().into())).collect()
 }
 
 /// One field for each of this many ids, named as its variable.
 fn for_each(name: &str, ids: usize, field: impl Fn(&str) -> String) -> String {
-    let names: Vec<String> = (0..ids).map(|index| format!("{name}{index}")).collect();
+    let names: Vec<String> = numbers(name, ids).collect();
     let parameters: Vec<String> = names.iter().map(|name| format!("${name}: ID!")).collect();
     let fields: String = names.iter().map(|name| format!(" {name}: {}", field(name))).collect();
     format!("mutation({}) {{{fields} }}", parameters.join(", "))

@@ -333,7 +333,7 @@ mod tests {
             "query { viewer { login } }",
             "query($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { owner { id } } }",
             MARK_READY,
-            &show(Commenting::Writes, Parts { asks: false, adds: true, removes: false }),
+            &show(Commenting::Writes, Parts { adds: true, ..Parts::default() }),
             "",
         ] {
             assert_eq!(at(query, "acme", "site"), Err(Denied::Query), "{query}");

@@ -24,7 +24,7 @@ pub(super) struct Pushes {
     /// Its web address; unset if ledgers move over the API only.
     server: OnceLock<String>,
     given_up_at: Mutex<Option<Instant>>,
-    renewals_given_up_at: Mutex<Option<Instant>>,
+    steps_given_up_at: Mutex<Option<Instant>>,
     /// The pushes of the last minute to each repository, by its name in lower case.
     counted: Mutex<HashMap<String, Window>>,
 }
@@ -56,14 +56,14 @@ impl Pushes {
     }
 
     /// Whether a push of a branch may take a ledger's step along now.
-    pub(super) fn take_renewals(&self) -> bool {
-        self.server().is_some() && !is_paused(&self.renewals_given_up_at)
+    pub(super) fn take_steps(&self) -> bool {
+        self.server().is_some() && !is_paused(&self.steps_given_up_at)
     }
 
     /// Pushes branches alone for a while.
-    pub(super) fn give_renewals_up(&self, why: &dyn std::error::Error) {
+    pub(super) fn give_steps_up(&self, why: &dyn std::error::Error) {
         tracing::info!("branches are pushed without their ledgers for {} minutes: {why}", PAUSE.as_secs() / 60);
-        *self.renewals_given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.steps_given_up_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// Uses the API for a while.

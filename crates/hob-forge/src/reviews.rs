@@ -212,7 +212,7 @@ impl Reviews<'_> {
     /// [`ForgeError`] of the write; [`ForgeError::Refused`] if some could not be reacted to.
     pub async fn react(self, lease: &HeldLease, nodes: &[String], reaction: Reaction) -> Result<(), ForgeError> {
         let purpose = PullRequestsWrite.to("react to reviews");
-        self.forge.mutate(lease, &add_reaction(reaction, nodes.len()), numbered("s", nodes), purpose).await
+        self.forge.mutate(lease, &add_reaction(reaction, nodes.len()), numbered("s", nodes).into(), purpose).await
     }
 
     /// Requests reviews from these people, including those who have already given one.

@@ -2,7 +2,7 @@
 
 use hob_domain::PullNumber;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     ForgeError, HeldLease, Reviews,
@@ -11,9 +11,26 @@ use crate::{
     open_pulls::Id,
 };
 
-pub(super) const QUERY: &str = "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { \
-    pullRequest(number: $number) { reviewThreads(last: 100) { nodes { id isResolved comments(first: 1) { nodes { \
-    fullDatabaseId } } } } } } }";
+/// The newest threads of a pull request, as [`threads`] reads them.
+macro_rules! newest_threads {
+    () => {
+        "reviewThreads(last: 100) { nodes { id isResolved comments(first: 1) { nodes { fullDatabaseId } } } }"
+    };
+}
+pub(super) const THREADS: &str = newest_threads!();
+pub(super) const QUERY: &str = concat!(
+    "query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) { ",
+    newest_threads!(),
+    " } } }"
+);
+
+/// A thread on a line.
+pub(super) struct Thread {
+    pub(super) id: String,
+    is_resolved: bool,
+    /// The comment that begins it.
+    pub(super) first: Option<u64>,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,22 +62,34 @@ impl Reviews<'_> {
             return Ok(());
         }
         let purpose = PullRequestsWrite.to("resolve threads");
-        self.forge.mutate(lease, &resolve_threads(open.len()), numbered("t", &open), purpose).await
+        self.forge.mutate(lease, &resolve_threads(open.len()), numbered("t", &open).into(), purpose).await
     }
 
-    pub(super) async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {
+    async fn open_threads(self, pull: PullNumber, first: &[u64]) -> Result<Vec<String>, ForgeError> {
         let repo = self.forge.repo();
         let variables = json!({ "owner": repo.owner(), "name": repo.name(), "number": pull.0 });
         let purpose = PullRequestsRead.to("read the threads");
-        let mut data = self.forge.connection().query(QUERY, variables, purpose).await?.data;
-        let threads = data["repository"]["pullRequest"]["reviewThreads"]["nodes"].take();
-        let threads = Vec::<Option<ThreadWire>>::deserialize(threads)
-            .map_err(|error| ForgeError::Unreadable { what: purpose.what.to_owned(), source: error.into() })?;
-        let begins = |thread: &ThreadWire| {
-            let comment = thread.comments.nodes.first().and_then(Option::as_ref);
-            comment.is_some_and(|comment| first.contains(&comment.full_database_id.0))
-        };
-        let open = threads.into_iter().flatten().filter(|thread| !thread.is_resolved && begins(thread));
-        Ok(open.map(|thread| thread.id).collect())
+        let data = self.forge.connection().query(QUERY, variables, purpose).await?.data;
+        let threads = threads(&data)
+            .map_err(|source| ForgeError::Unreadable { what: purpose.what.to_owned(), source: source.into() })?;
+        Ok(threads.into_iter().filter(|thread| thread.is_open_among(first)).map(|thread| thread.id).collect())
+    }
+}
+
+/// The threads that a query of [`THREADS`] has.
+pub(super) fn threads(data: &Value) -> Result<Vec<Thread>, serde_json::Error> {
+    let nodes = &data["repository"]["pullRequest"]["reviewThreads"]["nodes"];
+    let threads = Vec::<Option<ThreadWire>>::deserialize(nodes)?.into_iter().flatten();
+    let of = |ThreadWire { id, is_resolved, comments }| {
+        let first = comments.nodes.into_iter().next().flatten().map(|comment: CommentWire| comment.full_database_id.0);
+        Thread { id, is_resolved, first }
+    };
+    Ok(threads.map(of).collect())
+}
+
+impl Thread {
+    /// Whether it is open, and begins with one of these comments.
+    pub(super) fn is_open_among(&self, first: &[u64]) -> bool {
+        !self.is_resolved && self.first.is_some_and(|begins| first.contains(&begins))
     }
 }

@@ -1,6 +1,6 @@
 //! An issue whose lease is held: what a change of it needs, with its labels as they are known and what its attempt measured.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use hob_agent::Steering;
 use hob_domain::{Allowance, CheckResult, Durations, LabelChange, LabelNames, State};
@@ -22,6 +22,10 @@ pub(super) struct HeldIssue {
     pub(super) commands: tokio::sync::Mutex<()>,
     /// What people said on the issue since the attempt began, for its agents.
     pub(super) steering: Steering,
+    /// What people said in reviews of the round under way and have no reaction to yet, by the forge's ids for GraphQL.
+    pub(super) unseen: Mutex<Vec<String>>,
+    /// Whether what the last round has to tell was written by this holder, and nobody has begun to tell it.
+    pub(super) is_untold: AtomicBool,
     /// How long the attempt's steps took, until that is settled.
     durations: Mutex<Durations>,
     /// Each run of a check on the attempt's base, until that is settled.
@@ -32,8 +36,20 @@ impl HeldIssue {
     /// With the labels as the issue was read.
     pub(super) fn new(lease: HeldLease, issue: Issue, base: Arc<BaseBranch>, reserved: Option<Allowance>) -> Self {
         let labels = Labels::new(issue.labels.clone());
-        let (receipts, commands, steering, durations, base_runs) = Default::default();
-        Self { lease, issue, base, labels, reserved, receipts, commands, steering, durations, base_runs }
+        Self {
+            lease,
+            issue,
+            base,
+            labels,
+            reserved,
+            receipts: Default::default(),
+            commands: Default::default(),
+            steering: Steering::default(),
+            unseen: Mutex::default(),
+            is_untold: AtomicBool::new(false),
+            durations: Mutex::default(),
+            base_runs: Mutex::default(),
+        }
     }
 
     pub(super) fn durations(&self) -> MutexGuard<'_, Durations> {

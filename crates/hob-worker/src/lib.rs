@@ -74,6 +74,7 @@ mod reconcile;
 mod remote_executor;
 mod repository_file;
 mod rights;
+mod round_end;
 mod routes;
 mod sandbox;
 mod schedule;

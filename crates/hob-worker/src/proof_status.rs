@@ -4,7 +4,7 @@
 //! - The ledger has what a head shows, so that nothing is sent twice but after a crash, where it does no harm.
 //! - Nothing depends on it: a token that may not set it is told to the operator, and the work goes on.
 
-use hob_domain::{Note, ProofStatus, PullLog, PullNumber, Sha};
+use hob_domain::{Note, ProofStatus, PullLog, PullNumber, Sha, State};
 use hob_forge::HeldLease;
 
 use crate::{WorkError, Worker};
@@ -46,12 +46,20 @@ pub(crate) async fn show_work(worker: &Worker, lease: &HeldLease) {
     }
 }
 
-/// Shows the status from before a round again, if the round ended without a new head.
-pub(crate) async fn show_again(worker: &Worker, lease: &HeldLease) {
+/// Shows what is due: the status of a new head, or the one from before a round that ended without one.
+///
+/// # Errors
+/// As for [`set_proof`], if the head is new. That it is shown again waits for nothing.
+pub(crate) async fn show_due(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
     let record = lease.record();
-    if let (Some(pull), Some(status)) = (record.pull.number, record.pull.proof_again()) {
-        note_failure(lease, set_proof(worker, lease, pull, status).await);
+    let (Some(pull), Some(status)) = (record.pull.number, record.pull.proof_again()) else { return Ok(()) };
+    let is_new = record.state == State::InReview && record.work.head.as_ref() == Some(&status.head);
+    let set = set_proof(worker, lease, pull, status).await;
+    if is_new {
+        return set;
     }
+    note_failure(lease, set);
+    Ok(())
 }
 
 /// Shows on `to` what `from` shows, whose files it has.

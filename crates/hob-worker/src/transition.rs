@@ -5,10 +5,12 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures_util::future::BoxFuture;
 use hob_domain::{
-    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, Receipt, Record, RepositoryRecord,
-    Spend, State, Timestamp, Transition,
+    Allowance, Claimant, CommentId, Ending, FailureClass, LabelChange, Nonce, Note, PullNumber, Receipt, Record,
+    RepositoryRecord, Spend, State, Timestamp, Transition,
 };
-use hob_forge::{Acquisition, BaseBranch, ForgeError, HeldLease, Issue, Look, RepositoryChange, Showing, Shown, once};
+use hob_forge::{
+    Acquisition, BaseBranch, ForgeError, HeldLease, Issue, Look, OnPull, RepositoryChange, Showing, Shown, once,
+};
 use hob_words::{STATUS_MARK, status_body};
 
 use crate::{
@@ -18,6 +20,8 @@ use crate::{
     introduce::Introduction,
     notify::{close_question, note_what_came_before, notify, tell_of_question},
     observe::Observed,
+    proof_status::show_due,
+    round_end::{RoundEnd, see},
     settlement::{Settlement, has_lessons, is_settled, settle},
 };
 
@@ -93,8 +97,12 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if held.lease.record().closed_question().is_some() {
         Box::pin(close_question(worker, &held.lease)).await?;
     }
+    if held.lease.record().shows_its_end() {
+        Box::pin(show_due(worker, &held.lease)).await?;
+    }
+    let round = RoundEnd::of(worker, held);
     let introduction = Box::pin(Introduction::of(worker, &held.lease)).await?;
-    let shown = Box::pin(show_at_once(worker, held, state, introduction.as_ref())).await?;
+    let shown = Box::pin(show_parts(worker, held, introduction.as_ref(), round)).await?;
     // The comment says what was refused.
     let has_more_to_say = match introduction {
         Some(introduction) => Box::pin(introduction.make(worker, &held.lease, shown.asked)).await?,
@@ -131,30 +139,57 @@ pub(super) async fn show_and_release(worker: &Worker, held: &HeldIssue, why: &st
     release(worker, held).await
 }
 
-/// Makes comment and labels match the ledger and asks for the review, if that is due, in one request, as far as that can be done
-/// without a look at what is there.
+/// Shows in one request what can be shown so, and tells what a round that ended has to tell, before the labels say that it did.
+async fn show_parts(
+    worker: &Worker,
+    held: &HeldIssue,
+    introduction: Option<&Introduction>,
+    round: Option<RoundEnd>,
+) -> Result<Shown, WorkError> {
+    let mut shown = Shown::default();
+    if let Some(round) = round {
+        if round.is_untold() {
+            shown = Box::pin(show_at_once(worker, held, introduction, Some(round.on_pull()))).await?;
+        }
+        Box::pin(round.finish(worker, held, shown)).await?;
+        // Whom the round asked is not who is asked first.
+        shown.asked = false;
+    }
+    if shown.comment.is_none() && !shown.labels {
+        shown = Box::pin(show_at_once(worker, held, introduction, None)).await?;
+    }
+    if shown.seen {
+        held.unseen.lock().clear();
+    }
+    Box::pin(see(worker, held)).await?;
+    Ok(shown)
+}
+
+/// Makes comment and labels match the ledger and asks for the review, if that is due, in one request with what a round has to tell, as
+/// far as that can be done without a look at what is there.
 async fn show_at_once(
     worker: &Worker,
     held: &HeldIssue,
-    state: State,
     introduction: Option<&Introduction>,
+    round: Option<(PullNumber, OnPull<'_>)>,
 ) -> Result<Shown, WorkError> {
-    let (lease, changes) = (&held.lease, wanted_labels(worker, held, state));
-    let comment = lease.record().comments.status;
+    let (lease, state) = (&held.lease, held.lease.record().state);
+    let (changes, comment) = (wanted_labels(worker, held, state), lease.record().comments.status);
     // A question is asked before the label says that there is one. A comment alone is one call as well.
     if state == State::Blocked || changes.is_empty() || comment.is_none() && may_have_commented(lease) {
         return Ok(Shown::default());
     }
-    let body = status_of(worker, lease);
+    let (body, seen) = (status_of(worker, lease), held.unseen.lock().clone());
     let accounts = introduction.and_then(Introduction::accounts);
-    let reviewers = accounts.as_ref().map(|(pull, accounts)| (*pull, accounts.as_slice()));
-    let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes, reviewers };
+    let asked = accounts.as_ref();
+    let on_pull = round.or(asked.map(|(pull, of)| (*pull, OnPull { reviewers: of, ..OnPull::default() })));
+    let showing = Showing { issue: &held.issue, comment, body: &body, changes: &changes, seen: &seen, on_pull };
     let shown = match worker.forge.comments().show(lease, showing).await {
         Ok(shown) => shown,
         Err(error) if error.class() == FailureClass::Cancelled => return Err(error.into()),
         Err(error) => {
             tracing::debug!(issue = lease.issue().0, %error, "the state is shown part by part: {error}");
-            Shown::default()
+            Shown { sent: true, ..Shown::default() }
         }
     };
     if let Some(id) = shown.comment {

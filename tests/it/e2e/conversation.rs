@@ -376,7 +376,7 @@ const ASKS_IN_A_ROUND: &str = r#"[ $n = 1 ] || echo done $n > done.txt
 
 impl World {
     /// How often Hob reacted with eyes and confused, to the reviews of `login` and to their comments on lines.
-    async fn reactions_in_reviews(&self, pull: u64, login: &str) -> (u64, u64) {
+    pub(super) async fn reactions_in_reviews(&self, pull: u64, login: &str) -> (u64, u64) {
         let counts =
             "eyes: reactions(content: EYES) { totalCount } confused: reactions(content: CONFUSED) { totalCount }";
         let query = format!(

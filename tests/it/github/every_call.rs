@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use github_emulator::{Annotation, BranchRules, Job, JobConclusion, JobStep, Mood, Moods, RequiredChecks};
 use hob_domain::{
-    AccountKind, Actor, DASHBOARD_MARK, Drawn, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login, PullNumber,
-    Reviewers, SUB_ISSUE_MARK, Timestamp,
+    AccountKind, Actor, DASHBOARD_MARK, Drawn, EventAnswer, IssueNumber, LabelChange, LabelEventKind, LabelSpec, Login,
+    PullNumber, ReviewEvent, Reviewers, SUB_ISSUE_MARK, Timestamp,
 };
 use hob_forge::{
-    App, AppKey, Authentication, BaseBranch, Ended, FirstQuestion, Forge, HeldLease, NewCommit, PullDraft, Reaction,
-    RoundEnd, Showing, comments_of_each, first_look, outlines, pull_outlines,
+    App, AppKey, Authentication, BaseBranch, FirstQuestion, Forge, HeldLease, NewCommit, OnPull, PullDraft, Reaction,
+    Showing, comments_of_each, first_look, outlines, pull_outlines,
 };
 use http::Method;
 use serde_json::json;
@@ -32,7 +32,8 @@ pub(super) async fn make(world: &World, door: &Door) {
     assert_eq!(worked.worked, 1, "{:?}", world.failures());
     let of_issue = world.pull().await;
     let (pull, branch) = (of_issue["number"].as_u64().unwrap(), of_issue["head"]["ref"].as_str().unwrap().to_owned());
-    let comments = json!([{"path": "done.txt", "line": 1, "side": "RIGHT", "body": "Louder."}]);
+    let comments =
+        ["Louder.", "Shorter."].map(|body| json!({"path": "done.txt", "line": 1, "side": "RIGHT", "body": body}));
     let review = json!({"event": "COMMENT", "body": "Nearly.", "comments": comments});
     world.call("ann", Method::POST, &format!("/pulls/{pull}/reviews"), review).await;
     world.comments("ann", issue.0, "Thanks.").await;
@@ -109,11 +110,23 @@ async fn of_issues(forge: &Forge, lease: &HeldLease, things: &Things) {
     let shown_on = issues.get(lease.issue()).await.unwrap().unwrap();
     let changes = [LabelChange::Add("fresh".to_owned()), LabelChange::Remove("code".to_owned())];
     let mut comment = None;
-    let reviewers = ["ann".into()];
-    for (body, reviewers) in [("Written.", None), ("Edited.", Some((things.pull, &reviewers[..])))] {
-        let showing = Showing { issue: &shown_on, comment, body, changes: &changes, reviewers };
+    let said = forge.reviews(things.pull).remarks().await.unwrap()[1].clone();
+    let to = || ReviewEvent::Line(said.id);
+    let answer = |thread| EventAnswer { to: to(), thread, text: "One.".to_owned(), resolves: true };
+    let (answers, resolved, reviewers) = ([Some(said.id), None].map(answer), [said.id], ["ann".into()]);
+    let on_pull = OnPull { answers: &answers, resolved: &resolved, reviewers: &reviewers };
+    for (body, on_pull) in [("Written.", None), ("Edited.", Some((things.pull, on_pull)))] {
+        let showing = Showing {
+            issue: &shown_on,
+            comment,
+            body,
+            changes: &changes,
+            seen: std::slice::from_ref(&said.node),
+            on_pull,
+        };
         let shown = forge.comments().show(lease, showing).await.unwrap();
-        assert!(shown.comment.is_some() && shown.labels && shown.asked == reviewers.is_some(), "{shown:?}");
+        let has_told = shown.told && shown.resolved && shown.seen;
+        assert!(shown.comment.is_some() && shown.labels && has_told && shown.asked == on_pull.is_some(), "{shown:?}");
         comment = shown.comment;
     }
     let split = forge.sub_issues();
@@ -179,9 +192,6 @@ async fn of_pulls(world: &World, forge: &Forge, lease: &HeldLease, things: &Thin
     let first = first.id;
     reviews.reply(lease, first, "Done.").await.unwrap();
     reviews.resolve(lease, &[first]).await.unwrap();
-    let end = RoundEnd { comments: &["One.", "Two."], threads: &[first], reviewers: &["ann".into()] };
-    let ended = reviews.end_round(lease, end).await.unwrap();
-    assert_eq!(ended.unwrap(), Ended { commented: true, resolved: true, asked: true });
     reviews.ask(lease, &Reviewers { users: vec!["ann".into()], teams: Vec::new() }).await.unwrap();
     // The forge has no teams: only the request matters here.
     reviews.ask(lease, &Reviewers { users: Vec::new(), teams: vec!["core".to_owned()] }).await.ok();

@@ -266,7 +266,7 @@ fn leases(world: &World) -> impl Iterator<Item = (usize, &Lease)> {
 /// Whether an agent works only within a reservation. A worker that lost its lease may not know it yet.
 fn work_is_reserved(_: &Protocol, world: &World) -> bool {
     let generation = world.forge.tip.as_ref().map(|tip| tip.generation);
-    let works = |lease: &Lease| matches!(lease.doing, Doing::Work | Doing::Push | Doing::Open | Doing::Say);
+    let works = |lease: &Lease| matches!(lease.doing, Doing::Work | Doing::Push | Doing::Open);
     let mut working = leases(world).filter(|(_, lease)| works(lease) && Some(lease.mine.generation) == generation);
     working.all(|_| world.forge.share.is_some_and(|share| share.reserved))
 }

@@ -3,11 +3,11 @@
 
 use hob_domain::{
     Allowance, AttemptCost, Budget, DayShare, Generation, Headroom, Nonce, RepositoryRecord, RepositoryRules,
-    Reservation, SharedSettings, close_reservation, headroom, renewed, reserve, still_mine,
+    Reservation, SharedSettings, apply, close_reservation, headroom, renewed, reserve, still_mine,
 };
 
 use super::{
-    shell::{Answer, Shell, Variant, fail, holding},
+    shell::{Answer, Shell, Variant, fail, holding, published},
     world::{DEADLINE, Doing, ISSUE, Late, Lease, Rec, Run, WHENEVER, Worker, World, at, money, worker},
 };
 
@@ -182,9 +182,7 @@ impl Shell {
             Doing::Reserve | Doing::Release | Doing::ReleaseReady if refs == Refs::Alone && lease.moves_the_share() => {
                 Sends::Share
             }
-            Doing::Reserve | Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
-                Sends::Ledger
-            }
+            Doing::Reserve | Doing::Start | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => Sends::Ledger,
             Doing::Push if !lease.alone && !self.has(Variant::Unfenced) => Sends::Fenced,
             Doing::Push | Doing::Comment | Doing::Label | Doing::Open | Doing::Say | Doing::PutBack => Sends::Visible,
         }
@@ -227,17 +225,27 @@ impl Shell {
         holding(lease)
     }
 
-    /// Pushes the branch with a renewal of the lease: `push_and_renew` of `attempt::branch`.
+    /// The ledger's step that goes with the branch: the end of a round, and else a renewal.
+    fn pushed_record(self, world: &mut World, lease: &Lease, now: i8) -> Rec {
+        let nonce = Nonce(self.fresh_nonce(world).to_string());
+        let renewed = renewed(&lease.mine.record(), nonce, at(now));
+        if !lease.mine.is_reviewed() {
+            return Rec::of(&renewed);
+        }
+        Rec::of(&apply(&renewed, published(&lease.mine), at(now)).unwrap().0)
+    }
+
+    /// Pushes the branch with a step of the ledger: `push_along` of `attempt::branch`.
     pub(super) fn push_along(self, world: &mut World, w: usize, mut lease: Lease, answer: Answer) -> Worker {
         let now = world.clocks[w];
         if !Self::may_write(&lease.mine, now) {
             return Worker::Idle;
         }
-        let nonce = Nonce(self.fresh_nonce(world).to_string());
-        let record = Rec::of(&renewed(&lease.mine.record(), nonce, at(now)));
+        let record = self.pushed_record(world, &lease, now);
         let landed = world.sent(lease.age, &record, Some(Along::Branch), answer);
         if landed && answer == Answer::Arrives {
             (lease.mine, lease.age, lease.doing) = (record, 0, Doing::Open);
+            lease.looks = false;
             return holding(lease);
         }
         // It was refused, or nobody knows: whose is the lease?
@@ -258,8 +266,7 @@ impl Shell {
 
     /// What a worker leaves on its way if it dies while it pushes the branch.
     pub(super) fn push_in_flight(self, world: &mut World, lease: &Lease, now: i8) -> Late {
-        let nonce = Nonce(self.fresh_nonce(world).to_string());
-        let record = Rec::of(&renewed(&lease.mine.record(), nonce, at(now)));
+        let record = self.pushed_record(world, lease, now);
         Late::Ledger { record, age: lease.age, along: Some(Along::Branch) }
     }
 

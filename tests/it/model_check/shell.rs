@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use hob_domain::{
-    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, CommentId, Decision, Ending,
+    Action, Answer as Words, ApprovalGrant, AssigneeFilter, Attempts, BlockReason, CommentId, Decision, Due, Ending,
     EventId, IssueStatus, IssueView, LabelChange, MergeState, PlanRules, PullFacts, PullNumber, Record, Recovery,
     ReviewRules, RunId, RunPurpose, Said, Sha, State, Transition, Trigger, Unblocking, WaitReason, WorkedBy, acquire,
     apply, decide, held_by, released, remaining, renewed, still_mine,
@@ -39,10 +39,8 @@ pub(super) enum Variant {
     StopPutsBack,
     /// The issue is read before its ledger.
     IssueFirst,
-    /// A worker that continues a round does not check whether its answer was posted.
+    /// A worker that tells what a round has to tell, after one that may have, does not check whether its answer was posted.
     NoLook,
-    /// When a person lets a blocked round continue, it is forgotten that its answer may have been posted.
-    ForgetsAnswers,
     /// A branch is pushed without its ledger, where both could go together.
     Unfenced,
     /// A claim is shown before the ledger has it.
@@ -298,7 +296,7 @@ impl Shell {
         let age = if landed { 0 } else { (age + 1).min(2) };
         let labels = seen.labels;
         let (pending, comment_tried, looks, failed, alone) =
-            (None, false, false, false, self.pushing[w] == Pushing::Single);
+            (None, false, true, false, self.pushing[w] == Pushing::Single);
         holding(Lease { mine, age, labels, run, doing, settled, alone, pending, comment_tried, looks, failed })
     }
 
@@ -347,12 +345,14 @@ impl Shell {
                 self.move_share(world, w, lease, answer)
             }
             Doing::Push if self.sends(&lease, refs) == Sends::Fenced => self.push_along(world, w, lease, answer),
-            Doing::Start | Doing::Answer | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+            Doing::Start | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
                 let record = lease.pending.clone().unwrap_or_else(|| self.next_record(world, w, &lease));
                 match self.ledger(world, w, &mut lease, record, answer) {
                     Step::Made if matches!(lease.doing, Doing::Release | Doing::ReleaseReady) => Worker::Idle,
                     Step::Made => {
-                        lease.doing = if lease.doing == Doing::Answer { Doing::Say } else { Doing::Comment };
+                        // Only who has written what it tells knows that nobody has begun to tell it.
+                        lease.looks &= lease.doing != Doing::Settle(State::InReview);
+                        lease.doing = Doing::Comment;
                         holding(lease)
                     }
                     Step::Unknown => holding(lease),
@@ -397,7 +397,6 @@ impl Shell {
             | Doing::Work
             | Doing::Push
             | Doing::Open
-            | Doing::Answer
             | Doing::Say
             | Doing::PutBack => renewed(&mine, nonce, now),
         };
@@ -430,15 +429,9 @@ impl Shell {
                 Transition::StartAgent { agent, by, purpose: RunPurpose::Work, branch: name.to_string(), session }
             }
             Doing::Settle(State::Ready) => Transition::Retry { failure: String::new(), until: at(world.clocks[w] + 1) },
-            Doing::Settle(State::InReview) => {
-                Transition::Publish { head: Sha(String::new()), pull: PullNumber(branch.into()), proof: None }
-            }
+            Doing::Settle(State::InReview) => published(&lease.mine),
             Doing::Settle(State::Blocked) => Transition::Block(BlockReason::WorkerDied),
             Doing::Settle(State::Done) => Transition::Finish(Ending::Withdrawn),
-            Doing::Answer => {
-                let answers = vec![answer_to_review()];
-                Transition::Answer { head: Sha(String::new()), proof: None, answers }
-            }
             Doing::ReleaseReady => Transition::Requeue { reason: String::new() },
             Doing::Settle(State::Assigned | State::InProgress)
             | Doing::Reserve
@@ -491,7 +484,7 @@ impl Shell {
         };
         let Some(effect) = self.effect(world, &lease, change.first()) else {
             if lease.doing == Doing::Say {
-                lease.doing = Doing::Settle(State::InReview);
+                (lease.mine.round, lease.doing) = (Round::Handled, Doing::Comment);
             }
             return holding(advanced(lease));
         };
@@ -517,7 +510,8 @@ impl Shell {
                 lease.doing = Doing::Label;
             }
             Effect::Push => lease.doing = Doing::Open,
-            Effect::Pull(_) | Effect::Reply => lease.doing = Doing::Settle(State::InReview),
+            Effect::Pull(_) => lease.doing = Doing::Settle(State::InReview),
+            Effect::Reply => (lease.mine.round, lease.doing) = (Round::Handled, Doing::Comment),
         }
         holding(advanced(lease))
     }
@@ -541,13 +535,9 @@ impl Shell {
                 let looks = lease.looks && !self.has(Variant::NoLook);
                 (!looks || world.forge.replies == 0).then_some(Effect::Reply)
             }
-            Doing::Reserve
-            | Doing::Start
-            | Doing::Work
-            | Doing::Answer
-            | Doing::Settle(_)
-            | Doing::Release
-            | Doing::ReleaseReady => None,
+            Doing::Reserve | Doing::Start | Doing::Work | Doing::Settle(_) | Doing::Release | Doing::ReleaseReady => {
+                None
+            }
         }
     }
 
@@ -575,7 +565,6 @@ impl Shell {
             Outcome::Done if !now.open || now.labels & TRIGGER == 0 => lease.doing = Doing::Settle(State::Done),
             Outcome::Done => {
                 lease.labels = now.labels;
-                lease.looks = lease.mine.may_be_said && !self.has(Variant::ForgetsAnswers);
                 lease.doing = Doing::Push;
             }
             Outcome::Question => lease.doing = Doing::Settle(State::Blocked),
@@ -610,7 +599,7 @@ impl Shell {
     pub(super) fn give_up(world: &mut World, w: usize) {
         let Worker::Holds(lease) = world.workers[w].clone() else { return };
         world.workers[w] = match (lease.run, lease.doing) {
-            (Run::Attempt, Doing::Start | Doing::Answer | Doing::Settle(_)) => fail(Lease { pending: None, ..*lease }),
+            (Run::Attempt, Doing::Start | Doing::Settle(_)) => fail(Lease { pending: None, ..*lease }),
             _ends => Worker::Idle,
         };
     }
@@ -618,7 +607,6 @@ impl Shell {
     /// The agent can start at once: the label of the claim is not put on.
     pub(super) fn is_prepared(world: &mut World, w: usize) {
         let Worker::Holds(lease) = &mut world.workers[w] else { return };
-        lease.looks |= lease.mine.round == Round::Answered;
         lease.doing = after_claim(lease);
     }
 
@@ -681,17 +669,18 @@ fn advanced(mut lease: Lease) -> Lease {
             if are_right(&lease, lease.mine.state)
                 || lease.mine.state == State::Assigned && lease.mine.is_reviewed() =>
         {
-            lease.looks |= lease.mine.round == Round::Answered;
             lease.doing = match lease.mine.state {
                 State::Assigned => after_claim(&lease),
-                State::InProgress if lease.mine.round == Round::Answered => Doing::Say,
                 State::InProgress => Doing::Work,
                 State::Ready | State::InReview | State::Blocked | State::Done => Doing::Release,
             };
         }
         Doing::PutBack if are_right(&lease, State::Ready) => lease.doing = Doing::ReleaseReady,
-        // In a round the answers follow, and then no pull request has to be opened.
-        Doing::Open if lease.mine.is_reviewed() => lease.doing = Doing::Answer,
+        // In a round no pull request has to be opened: its end follows, if it did not go with the branch.
+        Doing::Open if lease.mine.is_reviewed() => lease.doing = Doing::Settle(State::InReview),
+        Doing::Open if lease.mine.state == State::InReview => lease.doing = Doing::Say,
+        // What a round has to tell comes before what the issue shows.
+        Doing::Comment if lease.mine.round == Round::Untold => lease.doing = Doing::Say,
         Doing::Reserve
         | Doing::Start
         | Doing::Comment
@@ -699,7 +688,6 @@ fn advanced(mut lease: Lease) -> Lease {
         | Doing::Work
         | Doing::Push
         | Doing::Open
-        | Doing::Answer
         | Doing::Say
         | Doing::Settle(_)
         | Doing::Release
@@ -707,6 +695,14 @@ fn advanced(mut lease: Lease) -> Lease {
         | Doing::ReleaseReady => {}
     }
     lease
+}
+
+/// The end of an attempt, with what a round in review has to tell.
+pub(super) fn published(mine: &Rec) -> Transition {
+    let answers = mine.is_reviewed().then(answer_to_review).into_iter().collect();
+    let due = Due { answers, ..Due::default() };
+    let pull = PullNumber(mine.branch.into());
+    Transition::Publish { head: Sha(String::new()), pull, proof: None, due: Box::new(due) }
 }
 
 /// What follows a claim, whether or not its label was put on.
@@ -727,6 +723,8 @@ fn later(mine: &Rec) -> Doing {
 pub(super) fn fail(mut lease: Lease) -> Worker {
     let ended = matches!(lease.mine.state, State::Ready | State::InReview | State::Blocked | State::Done);
     let again = std::mem::replace(&mut lease.failed, true);
+    // What failed may have been told.
+    lease.looks = true;
     lease.doing = match lease.run {
         Run::Tend => return Worker::Idle,
         Run::Attempt if matches!(lease.doing, Doing::PutBack) => return Worker::Idle,

@@ -97,8 +97,6 @@ pub(super) struct Rec {
     pub(super) comment: bool,
     /// The state of the one round in review.
     pub(super) round: Round,
-    /// Whether the answer of the round under way may have been said.
-    pub(super) may_be_said: bool,
     /// What the issue cost: one for each run of an agent.
     pub(super) spend: u8,
 }
@@ -108,8 +106,8 @@ pub(super) struct Rec {
 pub(super) enum Round {
     None,
     UnderWay,
-    /// The answer is in the ledger.
-    Answered,
+    /// It has ended, and people may lack its answer.
+    Untold,
     Handled,
 }
 
@@ -174,10 +172,9 @@ impl Rec {
             state: self.state,
             attempts: Attempts { now: self.attempt.into(), ever: self.attempt.into() },
             review: ReviewLog {
-                round: matches!(self.round, Round::UnderWay | Round::Answered).then_some(REVIEW).into_iter().collect(),
-                answers: (self.round == Round::Answered).then(answer_to_review).into_iter().collect(),
-                handled: (self.round == Round::Handled).then_some(REVIEW).into_iter().collect(),
-                may_be_said: self.may_be_said,
+                round: (self.round == Round::UnderWay).then_some(REVIEW).into_iter().collect(),
+                answers: (self.round == Round::Untold).then(answer_to_review).into_iter().collect(),
+                handled: matches!(self.round, Round::Untold | Round::Handled).then_some(REVIEW).into_iter().collect(),
                 ..ReviewLog::default()
             },
             failure: Failure { until: self.retry.map(at), ..Failure::default() },
@@ -212,19 +209,18 @@ impl Rec {
             pull: id(record.pull.number.map(|number| number.0)),
             comment: record.comments.status.is_some(),
             round: match &record.review {
+                review if review.is_unanswered() => Round::Untold,
                 review if !review.handled.is_empty() => Round::Handled,
-                review if !review.answers.is_empty() => Round::Answered,
                 review if review.is_under_way() => Round::UnderWay,
                 _nothing => Round::None,
             },
-            may_be_said: record.review.may_be_said,
             spend: u8::try_from(record.spend.usd_micros).unwrap(),
         }
     }
 
     /// Whether a round is under way.
     pub(super) fn is_reviewed(&self) -> bool {
-        matches!(self.round, Round::UnderWay | Round::Answered)
+        self.round == Round::UnderWay
     }
 
     /// Whether the next move is a person's or no one's.
@@ -354,8 +350,7 @@ pub(super) enum Doing {
     Work,
     Push,
     Open,
-    /// The answer to the review goes into the ledger.
-    Answer,
+    /// The answer to the review is posted.
     Say,
     Settle(State),
     Release,
@@ -404,7 +399,6 @@ impl Lease {
             | Doing::Work
             | Doing::Push
             | Doing::Open
-            | Doing::Answer
             | Doing::Say
             | Doing::Settle(_)
             | Doing::PutBack => false,

@@ -49,5 +49,6 @@ mod workflows;
 pub(super) use auto_merge::{merge_the_ready, method, switch_off, switch_on};
 pub(super) use branch_commit::{Addition, BranchCommit, Uncommitted, commit_on_branch};
 pub(super) use ref_updates::{Force, RefUpdate, update_refs};
+pub(super) use review_comments::reply_in_draft;
 pub use table::endpoints;
 pub(super) use table::routes;

@@ -8,7 +8,7 @@ use super::{
         page::paged,
         refusal::Refusal,
         route::{Route, delete, get, patch, post},
-        state::{History, Pull, Repository, ReviewComment, State},
+        state::{History, Pull, Repository, ReviewComment, ReviewState, State},
         users::Role,
         wire,
     },
@@ -101,7 +101,7 @@ fn listed(call: &Call, state: &State, mut all: Vec<(u64, &Pull, &ReviewComment)>
 fn create(call: &Call) -> Answer {
     let fields = call.fields("PullRequestReviewComment")?;
     if let Some(to) = fields.number("in_reply_to")? {
-        return answer_to(call, to);
+        return answer_to(call, to, None);
     }
     let sent: Value = serde_json::from_slice(&call.body).unwrap_or_default();
     let (files, commit) = files_at(call, fields.text("commit_id")?.as_deref())?;
@@ -111,14 +111,36 @@ fn create(call: &Call) -> Answer {
 
 fn reply(call: &Call) -> Answer {
     call.fields("PullRequestReviewComment")?;
-    answer_to(call, call.number("id")?)
+    answer_to(call, call.number("id")?, None)
 }
 
-fn answer_to(call: &Call, to: u64) -> Answer {
+/// A reply as GraphQL takes it from an account with a review that it has not submitted: as a part of that. `None` without such a
+/// review.
+pub(crate) fn reply_in_draft(call: &Call) -> Result<Option<Reply>, Refusal> {
+    let draft = {
+        let state = call.state();
+        let (_, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
+        draft_of(pull, call.actor()?)
+    };
+    draft.map(|draft| answer_to(call, call.number("id")?, Some(draft))).transpose()
+}
+
+/// The review that this account has begun and not submitted.
+fn draft_of(pull: &Pull, author: &Login) -> Option<u64> {
+    let mut own = pull.reviews.iter().filter(|review| review.author.is(author));
+    own.find(|review| review.state == ReviewState::Pending).map(|review| review.id)
+}
+
+/// A reply, as a part of the caller's `draft`. Without one the account may have none: the REST API submits each reply as a review.
+fn answer_to(call: &Call, to: u64, draft: Option<u64>) -> Answer {
     let body = body_of(&serde_json::from_slice(&call.body).unwrap_or_default())?;
     let first = {
         let state = call.state();
         let (_, pull) = pull_of(call, call.repository(&state, Role::Read)?)?;
+        if draft.is_none() && draft_of(pull, call.actor()?).is_some() {
+            let says = "user_id can only have one pending review per pull request";
+            return Err(Refusal::custom("PullRequestReview", "user_id", says));
+        }
         let mut seen = pull.review_comments.iter().filter(|comment| pull.shows(comment, call.caller.as_ref()));
         seen.find(|comment| comment.id == to).cloned().ok_or_else(Refusal::not_found)?
     };
@@ -132,7 +154,7 @@ fn answer_to(call: &Call, to: u64) -> Answer {
             id,
             author,
             body,
-            review: None,
+            review: draft,
             reply_to,
             created_at,
             updated_at,

@@ -35,7 +35,7 @@ pub struct PullLog {
     /// What the commit status `hob/proof` last said of a head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Box<ProofStatus>>,
-    /// The head that shows meanwhile that a round is under way.
+    /// The head that shows meanwhile that a round is under way, or that may not show yet what the status of it is to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proving: Option<Sha>,
     /// The request to make its proof again.
@@ -81,6 +81,11 @@ impl PullLog {
         }
     }
 
+    /// Notes what the status of a head is to say once the forge has the head.
+    pub(crate) fn owes(&mut self, status: ProofStatus) {
+        (self.proving, self.proof) = (Some(status.head.clone()), Some(Box::new(status)));
+    }
+
     /// Notes that the proof is to be made again; returns the sentence.
     pub(crate) fn ask_proof(&mut self, asked: ProofAsked) -> String {
         let sentence = match &asked.by {
@@ -98,7 +103,8 @@ impl PullLog {
         settled && is_new && self.proving.as_ref() != Some(head)
     }
 
-    /// The status of the head whose round ended without a new one.
+    /// The status that a head is to show instead of that a round is under way: the one that is due, or the one from before a round
+    /// that ended without a new head.
     pub fn proof_again(&self) -> Option<ProofStatus> {
         let head = self.proving.as_ref()?;
         let before = self.proof.as_deref().cloned().filter(|status| status.head == *head);

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hob_text::count;
 use serde::{Deserialize, Serialize};
 
-use crate::{CheckNotes, CommentId, Message, SaidId, SaidIn, Sha, Timestamp};
+use crate::{CheckNotes, CommentId, Login, Message, ProofStatus, SaidId, SaidIn, Sha, Timestamp};
 
 /// Events that are remembered as handled; the oldest are dropped first.
 const HANDLED_MAX: usize = 500;
@@ -108,6 +108,17 @@ pub struct EventAnswer {
     pub resolves: bool,
 }
 
+/// What a round in review has to tell people once its work is pushed. It is in the ledger with the work, so each of it is told once.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// What the commit status of the head says.
+    pub status: Option<ProofStatus>,
+    /// The replies.
+    pub answers: Vec<EventAnswer>,
+    /// Who is asked for another review.
+    pub asks: Vec<Login>,
+}
+
 /// A pull request's rounds, as the ledger keeps them.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -131,15 +142,15 @@ pub struct ReviewLog {
     /// The head that the current round began at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Sha>,
-    /// The replies that are due at the end of the current round, once its work is pushed.
+    /// The replies of the last round that people may not have yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<EventAnswer>,
+    /// Who is asked for another review with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Login>,
     /// Whether the last round changed no file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unchanged: bool,
-    /// Whether a reply of the current round may already have been posted.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub may_be_said: bool,
     /// The events that are handled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handled: Vec<ReviewEvent>,
@@ -197,7 +208,8 @@ impl ReviewLog {
 
     /// Begins a round.
     pub(crate) fn begin(&mut self, events: Vec<ReviewEvent>, from: Sha) {
-        (self.round, self.from, self.answers, self.may_be_said) = (events, Some(from), Vec::new(), false);
+        (self.round, self.from) = (events, Some(from));
+        self.answered();
         self.unchanged = false;
         self.begun += 1;
         for kind in self.kinds().collect::<Vec<_>>() {
@@ -232,7 +244,7 @@ impl ReviewLog {
         }
         let over = self.handled.len().saturating_sub(HANDLED_MAX);
         drop(self.handled.drain(..over));
-        (self.from, self.answers, self.may_be_said) = (None, Vec::new(), false);
+        self.from = None;
         // Each head needs its own approval.
         self.told.unapproved = false;
     }
@@ -242,9 +254,14 @@ impl ReviewLog {
         self.from.as_ref() == Some(head)
     }
 
-    /// A person asked for the current round to continue; its replies are written again.
-    pub(crate) fn go_on(&mut self) {
-        self.answers = Vec::new();
+    /// Whether people may lack something that the last round has to tell them.
+    pub fn is_unanswered(&self) -> bool {
+        !self.answers.is_empty() || !self.asks.is_empty()
+    }
+
+    /// People have what the last round had to tell them.
+    pub(crate) fn answered(&mut self) {
+        (self.answers, self.asks) = Default::default();
     }
 
     /// Allows the current round's kinds as many rounds again.

@@ -455,9 +455,10 @@ fn repaired(issue: &IssueView, record: &Record, rules: &PlanRules, now: Timestam
     }
 }
 
-/// Whether the last holder never released its lease; if so, what it had to show may be missing.
+/// Whether the last holder never released its lease, or did without telling people how their round ended: what it had to show may be
+/// missing.
 fn left_behind(record: &Record) -> bool {
-    record.lease.is_some()
+    record.lease.is_some() || record.review.is_unanswered()
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! What a transition changes apart from the state, and its sentence. [`apply`](crate::apply) decides whether it
 //! applies.
 
-use hob_text::count;
-
 use crate::{
     AfterBudget, Approval, ApprovalGrant, Attempts, BlockCode, BlockReason, Blocked, Branch, CheckNotes, ChosenAgent,
-    CommentId, Controlled, Ending, EventAnswer, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause,
-    PersonsWork, PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent,
-    ReviewLog, RunId, RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition,
-    Trigger, Unblocking, WithPeople, Work, WorkerId, dollars, events_in_words,
+    CommentId, Controlled, Due, Ending, Failure, HandOffLog, Login, Outage, OwnComments, PassedOn, Pause, PersonsWork,
+    PlanLog, Proof, PullLog, PullNumber, Receipt, Record, Recovery, Refusal, Request, ReviewEvent, ReviewLog, RunId,
+    RunPurpose, SetBudget, Sha, Since, State, Stopped, Taught, Timestamp, Traces, Transition, Trigger, Unblocking,
+    WithPeople, Work, WorkerId, dollars, events_in_words,
     issue::{failure_words::failure_line, label_fights::names_of, unwritten::added},
 };
 
@@ -41,13 +39,12 @@ impl Transition {
                 record.spend = record.spend + spend;
                 added(generation, spend)
             }
-            Self::Publish { head, pull, proof } => {
+            Self::Publish { head, pull, proof, due } => {
                 record.pull.published(pull, now);
-                publish(record, head, pull, proof)
+                publish(record, head, pull, proof, *due)
             }
             Self::Rework { events, head } => rework(record, events, head, now),
             Self::Rerun { failed } => rerun(record, failed),
-            Self::Answer { head, proof, answers } => answer(record, head, proof, answers),
             Self::Block(reason) => block(record, reason, now),
             Self::Retry { failure, until } => {
                 let what = format!("attempt {} failed, the next starts", record.attempts.now);
@@ -196,7 +193,6 @@ impl Unblocking {
 /// A person who unblocks an issue gives it all of its attempts again.
 fn begin_anew(record: &mut Record) {
     (record.attempts.now, record.failure.outage) = (0, record.failure.outage.take().map(Outage::tried_again));
-    record.review.go_on();
     record.chain.begin_anew();
     if record.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::RoundsUsedUp) {
         record.review.allow_again();
@@ -383,7 +379,7 @@ fn note_checks(record: &mut Record, notes: CheckNotes) -> String {
     says
 }
 
-fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>) -> String {
+fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<Proof>>, due: Due) -> String {
     let sentence = if record.review.is_under_way() {
         let does = if record.review.is_unchanged(&head) { "changed no file" } else { "is done" };
         format!("round {} in review {does}: {}", record.review.begun, events_in_words(&record.review.round))
@@ -391,6 +387,10 @@ fn publish(record: &mut Record, head: Sha, pull: PullNumber, proof: Option<Box<P
         format!("opened the pull request {pull}")
     };
     record.review.end(&head);
+    (record.review.answers, record.review.asks) = (due.answers, due.asks);
+    if let Some(status) = due.status {
+        record.pull.owes(status);
+    }
     record.failure.outage = None;
     record.work.findings.clear();
     record.work.head = Some(head);
@@ -415,19 +415,6 @@ fn rework(record: &mut Record, events: Vec<ReviewEvent>, head: Sha, now: Timesta
         holder(record),
         record.generation
     )
-}
-
-fn answer(record: &mut Record, head: Sha, proof: Option<Box<Proof>>, answers: Vec<EventAnswer>) -> String {
-    let made = match record.review.is_unchanged(&head) {
-        true => "no file changed, so nothing was pushed".to_owned(),
-        false => format!("pushed {}", head.short()),
-    };
-    let sentence = format!("{made}, to be reported in {}", count(answers.len(), "answer"));
-    record.work.head = Some(head);
-    record.work.push_branch();
-    keep_proof(record, proof);
-    (record.review.answers, record.review.may_be_said) = (answers, true);
-    sentence
 }
 
 /// Keeps the proof of the published head.

@@ -180,6 +180,11 @@ impl Record {
         }
     }
 
+    /// Whether nothing works on the issue, and nothing goes on by itself.
+    pub fn shows_its_end(&self) -> bool {
+        self.has_ended() && (self.state != State::Ready || self.pause().is_some())
+    }
+
     /// The action that waits for approval, if there is one.
     pub fn waiting_action(&self) -> Option<&Proposed> {
         let asks = self.blocked.as_ref().is_some_and(|blocked| blocked.reason == BlockCode::ApprovalNeeded);
@@ -206,10 +211,8 @@ impl Record {
     pub fn unpublished(&self) -> Option<&Sha> {
         let head = self.work.head.as_ref()?;
         let published = self.work.proof.as_ref().map(|proof| proof.head());
-        let is_new_in_round = self.review.is_under_way()
-            && self.review.answers.is_empty()
-            && self.work.accepted.as_ref() != Some(head)
-            && published != Some(head);
+        let is_new_in_round =
+            self.review.is_under_way() && self.work.accepted.as_ref() != Some(head) && published != Some(head);
         (self.pull.number.is_none() || is_new_in_round).then_some(head)
     }
 

@@ -9,7 +9,7 @@
 
 use crate::{
     AskedComment, AskedSignOff, AutoChoice, BaseChoice, BlockReason, CheckNotes, Checklist, ChosenAgent, ChosenBy,
-    CommentId, DraftLog, Ending, EventAnswer, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
+    CommentId, DraftLog, Due, Ending, Finding, Generation, HandOffLog, Introduced, LabelChange, Lessons, Login,
     NotifyEvent, Outage, PassedOn, Pause, PersonsWork, Proof, ProofAsked, ProofStatus, PullNumber, Quote, Receipt,
     Record, Recovery, Refusal, Remarks, Request, ReviewEvent, RouteChoice, RunId, RunPurpose, SaidId, SetBudget, Sha,
     Since, Spend, State, Timestamp, Traces, Trigger, Unblocking, WorkedBy, WorkerId, change::finding::kept,
@@ -74,6 +74,8 @@ pub enum Transition {
         pull: PullNumber,
         /// Its proof. `None` if the record has it already.
         proof: Option<Box<Proof>>,
+        /// What a round in review has to tell people.
+        due: Box<Due>,
     },
     /// A person is needed.
     Block(BlockReason),
@@ -117,15 +119,6 @@ pub enum Transition {
     Rerun {
         /// The checks that failed.
         failed: Vec<ReviewEvent>,
-    },
-    /// The round's work is pushed, and these answers are to be given.
-    Answer {
-        /// The branch's tip.
-        head: Sha,
-        /// Its proof.
-        proof: Option<Box<Proof>>,
-        /// The answers, each given once.
-        answers: Vec<EventAnswer>,
     },
     /// A command in a comment takes effect, and its comment gets this receipt.
     Follow {
@@ -257,6 +250,8 @@ pub enum Note {
     ProofStatus(ProofStatus),
     /// The proof was made again, or cannot be made.
     ProofAnswered,
+    /// People have what the last round had to tell them.
+    RoundAnswered,
     /// The pull request has its labels and reviewers.
     Introduced(Introduced),
     /// Which profile works on the issue.
@@ -340,6 +335,7 @@ impl Record {
             Note::Introduced(introduced) => self.pull.introduced = Some(introduced),
             Note::ProofStatus(status) => self.pull.note_proof(status),
             Note::ProofAnswered => self.pull.prove = None,
+            Note::RoundAnswered => self.review.answered(),
             Note::OpenedDraft(pull) => self.pull.opened_draft(pull),
             Note::MarkedReady(pull) => self.pull.draft = Some(DraftLog { pull, ready: true }),
             Note::Outage(outage) => self.failure.outage = Some(outage),
@@ -395,7 +391,6 @@ impl Transition {
             Self::Resume { .. } => "resume",
             Self::Rework { .. } => "rework",
             Self::Rerun { .. } => "rerun",
-            Self::Answer { .. } => "answer",
             Self::Follow { .. } => "follow",
             Self::ChooseAgent(_) => "choose agent",
             Self::SetBudget { .. } => "set budget",
@@ -464,7 +459,6 @@ impl Transition {
             Self::Rerun { .. } | Self::NoteChecks(_) | Self::SignOff(_) | Self::SignedOff { .. } => {
                 (state == InReview).then_some(InReview)
             }
-            Self::Answer { .. } => (state == InProgress && record.review.is_under_way()).then_some(InProgress),
             Self::Follow { then, .. } => then.leads_to(record),
             Self::ChooseAgent(_) | Self::RequestPlan { .. } => (state != Done).then_some(state),
             Self::SetBudget { then: AfterBudget::Stay, .. } => (state != Done).then_some(state),
@@ -489,8 +483,8 @@ impl Transition {
 pub(crate) mod tests {
     use super::*;
     use crate::{
-        Answer, ApprovalGrant, Attempts, Branch, Control, EventId, HandOff, Lesson, Nonce, PullLog, Received, Remark,
-        SaidIn, StopDeed, Taught, Work,
+        Answer, ApprovalGrant, Attempts, Branch, Control, EventAnswer, EventId, HandOff, Lesson, Nonce, PullLog,
+        Received, Remark, SaidIn, StopDeed, Taught, Work,
         checklist::tests::checklist,
         issue::{blocked::tests::every_reason, lease::tests::record_at},
         released,
@@ -596,7 +590,12 @@ pub(crate) mod tests {
             (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
             (Transition::AddSpend { generation: Generation(1), spend: Spend::default() }, same(&State::ALL)),
             (
-                Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None },
+                Transition::Publish {
+                    head: Sha("h".to_owned()),
+                    pull: PullNumber(9),
+                    proof: None,
+                    due: Box::default(),
+                },
                 to(&[InProgress], InReview),
             ),
             (Transition::Retry { failure: failure(), until: now() }, to(&working, Ready)),
@@ -629,7 +628,6 @@ pub(crate) mod tests {
                 Transition::NoteChecks(CheckNotes { red_on_base: vec!["lint".to_owned()], ..CheckNotes::default() }),
                 same(&[InReview]),
             ),
-            (Transition::Answer { head: Sha("h".to_owned()), proof: None, answers: Vec::new() }, Vec::new()),
             (Transition::RefusalShown, Vec::new()),
             (Transition::Resume { by: "ann".into() }, Vec::new()),
         ];
@@ -740,8 +738,6 @@ pub(crate) mod tests {
         let head = || Sha("h".to_owned());
         let review = Record { pull: PullLog::of(PullNumber(9)), ..record_at(State::InReview) };
         let rework = Transition::Rework { events: vec![failed_check(), ReviewEvent::Line(7)], head: head() };
-        let answer = Transition::Answer { head: Sha("i".to_owned()), proof: None, answers: Vec::new() };
-        assert!(apply(&review, answer.clone(), now()).is_err(), "no round is under way");
         let (begun, sentence) = apply(&review, rework, now()).unwrap();
         assert_eq!((begun.state, begun.attempts.now, begun.review.begun), (State::Assigned, 1, 1));
         assert_eq!((begun.review.rounds, begun.review.ci_rounds), (1, 1));
@@ -755,13 +751,22 @@ pub(crate) mod tests {
             purpose: RunPurpose::Work,
         };
         let (started, _) = apply(&begun, start, now()).unwrap();
-        let (told, _) = apply(&started, answer, now()).unwrap();
-        assert_eq!((told.state, told.work.head.clone()), (State::InProgress, Some(Sha("i".to_owned()))));
-        let publish = Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), proof: None };
-        let (ended, sentence) = apply(&told, publish, now()).unwrap();
+        let answer =
+            EventAnswer { to: ReviewEvent::Line(7), thread: Some(7), text: "Done.".to_owned(), resolves: true };
+        let status = ProofStatus::pushed_after(Sha("i".to_owned()));
+        let due = Due { status: Some(status.clone()), answers: vec![answer.clone()], asks: vec!["ann".into()] };
+        let head = Sha("i".to_owned());
+        let publish = Transition::Publish { head: head.clone(), pull: PullNumber(9), proof: None, due: Box::new(due) };
+        let (mut ended, sentence) = apply(&started, publish, now()).unwrap();
         assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
         assert_eq!((ended.state, ended.review.round.len()), (State::InReview, 0));
         assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
+        assert_eq!((ended.work.head.clone(), ended.review.answers.clone()), (Some(head), vec![answer]));
+        assert_eq!(ended.pull.proof_again(), Some(status.clone()));
+        assert!(!ended.pull.shows(&status) && ended.review.is_unanswered());
+        ended.note(Note::ProofStatus(status.clone()));
+        ended.note(Note::RoundAnswered);
+        assert!(ended.pull.shows(&status) && !ended.review.is_unanswered() && ended.pull.proof_again().is_none());
     }
 
     /// Work that passed and was not published is published unchanged, unless the answer asks for something else.

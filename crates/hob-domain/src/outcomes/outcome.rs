@@ -150,7 +150,7 @@ pub(crate) mod tests {
     }
 
     fn publish(pull: u64) -> Transition {
-        Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(pull), proof: None }
+        Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(pull), proof: None, due: Box::default() }
     }
 
     fn working() -> Record {
@@ -245,8 +245,12 @@ pub(crate) mod tests {
         let unpublished = of(&record);
         assert_eq!((unpublished.agent.as_deref(), unpublished.model.as_deref()), (Some("claude"), Some("small")));
         assert_eq!((unpublished.labels.join(" "), unpublished.word), ("bug".to_owned(), None));
-        let publish =
-            Transition::Publish { head: Sha("h".to_owned()), pull: said.pull_request, proof: Some(Box::new(proof)) };
+        let publish = Transition::Publish {
+            head: Sha("h".to_owned()),
+            pull: said.pull_request,
+            proof: Some(Box::new(proof)),
+            due: Box::default(),
+        };
         let merged = after(&record, [(1, publish), (2, Transition::Finish(Ending::Merged))]);
         let found = of(&merged);
         assert_eq!((found.agent.as_deref(), found.word), (Some("claude"), Some(said.shown.word)));

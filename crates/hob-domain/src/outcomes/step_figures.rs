@@ -158,7 +158,7 @@ mod tests {
     }
 
     fn publish() -> Transition {
-        Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None }
+        Transition::Publish { head: Sha("h".to_owned()), pull: PullNumber(9), proof: None, due: Box::default() }
     }
 
     /// The record after this transition, and the figures of the step.

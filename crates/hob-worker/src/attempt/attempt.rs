@@ -25,7 +25,6 @@ use crate::{
         prepare::prepare,
         report::report,
         reservation::{ends_at_once, issue_allowance, reserve},
-        review::resume_answers,
         rounds::{needs_no_agent, rounds},
         split::split,
         weather::{Patience, through},
@@ -34,6 +33,7 @@ use crate::{
     held_issue::HeldIssue,
     on_heap::on_heap,
     proof_status::show_work,
+    round_end::see,
     traced::{attempt_billed, attempt_span, in_span, prepare_span},
     transition::{label, transition},
 };
@@ -118,19 +118,13 @@ async fn work<'a>(
     };
     let limits = AttemptLimits { allowance, ends, began };
     let preparing = on_heap(|| prepare_for_agent(worker, held, limits));
-    // After the reservation, so that an issue that finds no room is put back without its label flickering. In a round
-    // in review, people know whose work it is: the label goes from `in-review` to `in-progress`.
-    let prepared = match record.review.is_under_way() {
-        true => preparing.await?,
-        false => shown_if_slow(worker, held, preparing).await?,
-    };
+    // After the reservation, so that an issue that finds no room is put back without its label flickering.
+    let prepared = shown_if_slow(worker, held, preparing).await?;
     let (prepared, moved) = match prepared {
         ControlFlow::Continue(ReadyForAgent { job, moved }) => (*job, moved),
         ControlFlow::Break(end) => return Ok(end),
     };
     let job = started.get_or_init(|| prepared);
-    // The round's work is pushed, and the worker that was to report it died.
-    let answers_are_left = !job.held.lease.record().review.answers.is_empty();
     let active = job.active.now();
     let start = Transition::StartAgent {
         agent: active.loaded.name.clone(),
@@ -141,9 +135,6 @@ async fn work<'a>(
     };
     allow_the_first(job).await;
     transition(worker, held, start).await?;
-    if answers_are_left {
-        return on_heap(|| resume_answers(worker, job)).await;
-    }
     on_heap(|| show_work(worker, &held.lease)).await;
     match job.purpose {
         // No attempt is a review: one only has a run of it.
@@ -225,24 +216,30 @@ async fn prepare_on<'a>(
     }
 }
 
-/// What `work` comes to. If it is not done soon, the issue shows meanwhile that it is claimed; if it shows another state, such as a
-/// question that was answered, at once: nobody is to read that any longer, and a failure would leave it there.
+/// What `work` comes to. If it is not done soon, the issue shows meanwhile that it is claimed, or people that their review was seen; if
+/// the issue shows another state, such as a question that was answered, at once: nobody is to read that any longer, and a failure would
+/// leave it there.
 async fn shown_if_slow<T>(
     worker: &Worker,
     held: &HeldIssue,
     work: impl Future<Output = Result<T, WorkError>>,
 ) -> Result<T, WorkError> {
-    let why = format!("claimed, generation {}", held.lease.generation());
-    worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Assigned, why });
-    if held.labels.shows_a_state(&worker.settings.labels) {
-        label(worker, held, State::Assigned).await?;
-        return work.await;
+    // People know whose work it is: the label goes from `in-review` to `in-progress`.
+    let is_round = held.lease.record().review.is_under_way();
+    if !is_round {
+        let why = format!("claimed, generation {}", held.lease.generation());
+        worker.emit(&WorkEvent::Moved { issue: held.issue.number, state: State::Assigned, why });
+        if held.labels.shows_a_state(&worker.settings.labels) {
+            label(worker, held, State::Assigned).await?;
+            return work.await;
+        }
     }
     let mut work = pin!(work);
     if let Ok(done) = timeout(CLAIM_SHOWN_AFTER, &mut work).await {
         return done;
     }
-    let (shown, done) = tokio::join!(label(worker, held, State::Assigned), work);
+    let show = async { if is_round { see(worker, held).await } else { label(worker, held, State::Assigned).await } };
+    let (shown, done) = tokio::join!(show, work);
     shown?;
     done
 }

@@ -3,7 +3,7 @@
 use hob_config::ReviewUpdate;
 use hob_domain::{
     BlockReason, ChangeText, Deed, Diff, DiffPolicy, FileChange, HobFiles, MadeBy, MessageRules, Note, RoundKind, Sha,
-    SignOff, Trailer, Violation, commit_message, signed_off,
+    SignOff, Trailer, Transition, Violation, commit_message, signed_off,
 };
 use hob_forge::{ForgeError, HeldLease};
 use hob_text::count;
@@ -220,6 +220,26 @@ pub(super) async fn push(worker: &Worker, job: &Job<'_>, head: &Sha) -> Result<(
     Ok(())
 }
 
+/// Makes a transition of the ledger with the push of `head`, in one push where that can be, and else after it; returns its sentence.
+pub(super) async fn push_with(
+    worker: &Worker,
+    job: &Job<'_>,
+    head: &Sha,
+    transition: Transition,
+) -> Result<String, WorkError> {
+    let (lease, known) = (&job.held.lease, job.pushed());
+    if known.as_ref() != Some(head) {
+        let push = Push { checkout: &job.checkout, head, known: known.as_ref(), transition: Some(&transition) };
+        let made = push_step(worker, lease, push).await?;
+        job.note_pushed(head.clone());
+        if let Some(sentence) = made {
+            return Ok(sentence);
+        }
+    }
+    lease.note(Note::Pushed).await;
+    Ok(worker.forge.ledger().transition(lease, transition).await?)
+}
+
 /// Moves the branch of a checkout on the forge from `known` to `head`.
 pub(crate) async fn push_checkout(
     worker: &Worker,
@@ -228,49 +248,59 @@ pub(crate) async fn push_checkout(
     head: &Sha,
     known: Option<&Sha>,
 ) -> Result<(), WorkError> {
-    // A push that does not renew the lease has to be outlasted by it.
-    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
-    worker.forge.cover(lease, deadline, "push the branch").await?;
-    worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
-    let remote = worker.remote().await?;
-    let push = Push { checkout, remote: &remote, head, known };
-    let late = |_elapsed| Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into());
-    let pushed =
-        async { tokio::time::timeout(deadline, push_and_renew(worker, lease, push)).await.unwrap_or_else(late) };
-    in_span(push_span(head), pushed).await?;
-    if worker.is_audited() {
-        let diff = checkout.diff(known.unwrap_or_else(|| checkout.base()), head).await?;
-        let files = diff.files.into_iter().take(FILES_TOLD).map(|file| file.path).collect();
-        worker.tell(lease.issue(), Deed::Pushed { branch: checkout.branch().to_string(), head: head.clone(), files });
-    }
-    Ok(())
+    push_step(worker, lease, Push { checkout, head, known, transition: None }).await.map(drop)
 }
 
 /// The move of a checkout's branch.
 #[derive(Clone, Copy)]
 struct Push<'a> {
     checkout: &'a Checkout,
-    remote: &'a Remote,
     head: &'a Sha,
     known: Option<&'a Sha>,
+    /// What the ledger makes with it. Without one the lease is renewed.
+    transition: Option<&'a Transition>,
+}
+
+/// Moves a branch, with a step of its ledger where that can be done; returns the step's sentence.
+async fn push_step(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Result<Option<String>, WorkError> {
+    let Push { checkout, head, known, .. } = push;
+    // A push that does not renew the lease has to be outlasted by it.
+    let deadline = worker.settings.workspace.transfer_time.min(worker.settings.lease.duration / 2);
+    worker.forge.cover(lease, deadline, "push the branch").await?;
+    worker.activity(lease.issue(), &format!("pushing `{}`", checkout.branch()));
+    let remote = worker.remote().await?;
+    let late = |_elapsed| Err(ForgeError::TimedOut { what: "take the push".to_owned(), deadline }.into());
+    let pushed =
+        async { tokio::time::timeout(deadline, push_along(worker, lease, push, &remote)).await.unwrap_or_else(late) };
+    let made = in_span(push_span(head), pushed).await?;
+    if worker.is_audited() {
+        let diff = checkout.diff(known.unwrap_or_else(|| checkout.base()), head).await?;
+        let files = diff.files.into_iter().take(FILES_TOLD).map(|file| file.path).collect();
+        worker.tell(lease.issue(), Deed::Pushed { branch: checkout.branch().to_string(), head: head.clone(), files });
+    }
+    Ok(made)
 }
 
 /// Pushes a branch together with its ledger where that can be done, and otherwise the branch alone.
-async fn push_and_renew(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> Result<(), WorkError> {
-    let (Push { checkout, remote, head, known }, ledger) = (push, worker.forge.ledger());
+async fn push_along(
+    worker: &Worker,
+    lease: &HeldLease,
+    push: Push<'_>,
+    remote: &Remote,
+) -> Result<Option<String>, WorkError> {
+    let (Push { checkout, head, known, transition }, ledger) = (push, worker.forge.ledger());
     let mut refused = None;
-    while let Some(renewal) = ledger.push_along(lease).await? {
-        let (name, (old, new)) = (renewal.name().to_owned(), (renewal.from().clone(), renewal.to().clone()));
-        let along = Along { name, old: old.clone(), new, packed: renewal.packed() };
+    while let Some(step) = ledger.push_along(lease, transition.cloned()).await? {
+        let (name, (old, new)) = (step.name().to_owned(), (step.from().clone(), step.to().clone()));
+        let along = Along { name, old: old.clone(), new, packed: step.packed() };
         match worker.workspace.push(checkout, remote, head, known, Some(along)).await {
-            Ok(true) => {
-                ledger.pushed_along(lease, renewal);
-                return Ok(());
-            }
-            Ok(false) => return Ok(()),
+            Ok(true) => return Ok(Some(ledger.pushed_along(lease, step))),
+            Ok(false) => return Ok(None),
+            // Its answer may be all that was lost.
+            Err(_) if ledger.has_step(&step).await? => return Ok(Some(ledger.pushed_along(lease, step))),
             Err(error) => refused = Some(error),
         }
-        drop(renewal);
+        drop(step);
         // Either the ledger moved, by another holder or for a request, or the branch's own reason is told by a push of it alone.
         ledger.watch(lease).await?;
         if lease.tip() == old {
@@ -281,5 +311,5 @@ async fn push_and_renew(worker: &Worker, lease: &HeldLease, push: Push<'_>) -> R
     if let Some(refused) = refused {
         ledger.push_alone(&refused);
     }
-    Ok(())
+    Ok(None)
 }

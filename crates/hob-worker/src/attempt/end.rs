@@ -17,6 +17,8 @@ pub(super) enum AttemptEnd {
         /// Its proof; `None` if the ledger has it already.
         proof: Option<Box<Proof>>,
     },
+    /// The ledger has the round's work, with this sentence: people are to see it.
+    RoundEnded(String),
     /// The result is a comment.
     Concluded,
     /// The result is a comment, and another profile continues in its own attempt.
@@ -69,7 +71,7 @@ impl AttemptEnd {
     /// Its name, for programs.
     fn name(&self) -> &'static str {
         match self {
-            Self::Published { .. } => "published",
+            Self::Published { .. } | Self::RoundEnded(_) => "published",
             Self::Concluded => "concluded",
             Self::HandedOn => "handed_on",
             Self::Blocked(_) => "blocked",
@@ -100,6 +102,7 @@ pub(super) fn note_end(span: &Span, end: &Result<AttemptEnd, WorkError>) {
         }
         Ok(
             AttemptEnd::Published { .. }
+            | AttemptEnd::RoundEnded(_)
             | AttemptEnd::Concluded
             | AttemptEnd::HandedOn
             | AttemptEnd::Withdrawn

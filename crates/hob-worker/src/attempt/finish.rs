@@ -26,14 +26,13 @@ use crate::{
         weather::{Patience, through},
     },
     held_issue::HeldIssue,
-    proof_status,
     settlement::{is_settled, settle},
     transition::{self, label, release, settle_and_release, show, transition},
     who_ended::{leaves_a_pull, tell_on_pull, who_ended},
 };
 
-/// The longest time for requeueing the issue of a worker that is stopped: three writes, one a second.
-const REQUEUE_TIME: Duration = Duration::from_secs(4);
+/// The longest time for putting back the issue of a worker that is stopped, or showing its end: three writes, one a second.
+const END_TIME: Duration = Duration::from_secs(4);
 
 /// Writes how the attempt ended and releases the lease. `began` is the issue's bill when the attempt began.
 ///
@@ -48,16 +47,19 @@ pub(super) async fn finish(
 ) -> Result<(), WorkError> {
     if let Some(job) = job {
         match &end {
-            Ok(AttemptEnd::Published { .. } | AttemptEnd::Concluded | AttemptEnd::Withdrawn) => {
-                remove_kept(worker, job).await
-            }
+            Ok(
+                AttemptEnd::Published { .. }
+                | AttemptEnd::RoundEnded(_)
+                | AttemptEnd::Concluded
+                | AttemptEnd::Withdrawn,
+            ) => remove_kept(worker, job).await,
             // Where a branch is nobody's yet, all of the work is kept there.
             Ok(AttemptEnd::Interrupted(_)) if !is_reviewed(job) => {}
             Ok(AttemptEnd::Interrupted(_)) | Err(_) => keep_proven(worker, job).await,
             Ok(_) => {}
         }
     }
-    let step = match end {
+    let last = match end {
         Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
         Ok(AttemptEnd::HandedOn) => {
@@ -65,21 +67,24 @@ pub(super) async fn finish(
         }
         Ok(AttemptEnd::Published { head, pull, proof }) => {
             note_first_pull(worker, held);
-            Ok(Transition::Publish { head, pull, proof })
+            Ok(Last::Step(Transition::Publish { head, pull, proof, due: Box::default() }))
         }
+        Ok(AttemptEnd::RoundEnded(why)) => Ok(Last::Written(why)),
         Ok(AttemptEnd::Concluded) => {
-            transition::take_trigger_off(worker, held).await.map(|()| Transition::Finish(Ending::Concluded))
+            let taken = transition::take_trigger_off(worker, held).await;
+            taken.map(|()| Last::Step(Transition::Finish(Ending::Concluded)))
         }
-        Ok(AttemptEnd::Withdrawn) => Ok(Transition::Finish(withdrawn(worker, held).await)),
-        Ok(AttemptEnd::Blocked(reason)) => Ok(Transition::Block(reason)),
+        Ok(AttemptEnd::Withdrawn) => Ok(Last::Step(Transition::Finish(withdrawn(worker, held).await))),
+        Ok(AttemptEnd::Blocked(reason)) => Ok(Last::Step(Transition::Block(reason))),
         Ok(AttemptEnd::Retry { failure }) => {
-            Ok(retry(&worker.settings.limits, held.lease.record().attempts.now, worker.forge.now(), failure))
+            let attempts = held.lease.record().attempts.now;
+            Ok(Last::Step(retry(&worker.settings.limits, attempts, worker.forge.now(), failure)))
         }
-        Ok(AttemptEnd::Postponed(step)) => Ok(step),
+        Ok(AttemptEnd::Postponed(step)) => Ok(Last::Step(step)),
         Err(error) => Err(error),
     };
-    let written = match step {
-        Ok(step) => through(&held.lease, Patience::Incident, || Box::pin(write_end(worker, held, &step))).await,
+    let written = match last {
+        Ok(last) => through(&held.lease, Patience::Incident, || Box::pin(write_end(worker, held, &last))).await,
         Err(error) => Err(error),
     };
     if let Err(error) = written {
@@ -89,16 +94,15 @@ pub(super) async fn finish(
         }
         after_failure(worker, held, error).await?;
     }
-    stop_showing_work(worker, held).await;
     settle_and_release(worker, held, began).await
 }
 
-/// Takes back that a round works on the pull request, unless it goes on later.
-async fn stop_showing_work(worker: &Worker, held: &HeldIssue) {
-    let record = held.lease.record();
-    if record.state != State::Ready || record.pause().is_some() {
-        Box::pin(proof_status::show_again(worker, &held.lease)).await;
-    }
+/// How an attempt is ended.
+enum Last {
+    /// By this transition.
+    Step(Transition),
+    /// The ledger has it, with this sentence.
+    Written(String),
 }
 
 /// Notes how long the issue's pull request took, unless it had one: what a round in review pushes comes later for other reasons.
@@ -111,11 +115,14 @@ fn note_first_pull(worker: &Worker, held: &HeldIssue) {
 }
 
 /// Writes an end, or shows it where the ledger has it already.
-async fn write_end(worker: &Worker, held: &HeldIssue, step: &Transition) -> Result<(), WorkError> {
-    if held.lease.record().has_ended() {
-        return show(worker, held, "labels and comment are shown again").await;
+async fn write_end(worker: &Worker, held: &HeldIssue, last: &Last) -> Result<(), WorkError> {
+    match last {
+        Last::Written(why) => show(worker, held, why).await,
+        Last::Step(_) if held.lease.record().has_ended() => {
+            show(worker, held, "labels and comment are shown again").await
+        }
+        Last::Step(step) => transition(worker, held, step.clone()).await,
     }
-    transition(worker, held, step.clone()).await
 }
 
 /// Ends an attempt that failed, by the failure's class.
@@ -218,11 +225,25 @@ async fn interrupted(
 ) -> Result<(), WorkError> {
     // The label of the present state may have been on its way.
     held.labels.presume(held.lease.record().state);
-    if let Some(job) = job {
+    // What a round did is pushed before the ledger says that it ended.
+    let has_ended = held.lease.record().has_ended();
+    if let Some(job) = job.filter(|_| !has_ended) {
         keep_soon(worker, job).await;
     }
     match interrupt {
-        Interrupt::Stopped => return requeue_soon(worker, held, "the worker was stopped".to_owned()).await,
+        Interrupt::Stopped if has_ended => {
+            return soon(
+                held,
+                Box::pin(async {
+                    show(worker, held, "labels and comment are shown again").await?;
+                    settle_and_release(worker, held, began).await
+                }),
+            )
+            .await;
+        }
+        Interrupt::Stopped => {
+            return soon(held, requeue(worker, held, "the worker was stopped".to_owned())).await;
+        }
         Interrupt::Terminated(by) => return transition::end(worker, held, Ending::Terminated(by)).await,
         Interrupt::Paused(pause) => transition(worker, held, Transition::Pause(pause)).await?,
         Interrupt::Withdrawn => {
@@ -230,7 +251,6 @@ async fn interrupted(
             transition(worker, held, Transition::Finish(ending)).await?;
         }
     }
-    stop_showing_work(worker, held).await;
     if job.is_some() { settle_and_release(worker, held, began).await } else { release(worker, held).await }
 }
 
@@ -264,12 +284,12 @@ async fn requeue(worker: &Worker, held: &HeldIssue, reason: String) -> Result<()
     Ok(())
 }
 
-/// [`requeue`], within what a process that is stopped may have left.
-async fn requeue_soon(worker: &Worker, held: &HeldIssue, reason: String) -> Result<(), WorkError> {
-    match tokio::time::timeout(REQUEUE_TIME, requeue(worker, held, reason)).await {
+/// The end of an attempt, within what a process that is stopped may have left.
+async fn soon(held: &HeldIssue, end: impl Future<Output = Result<(), WorkError>>) -> Result<(), WorkError> {
+    match tokio::time::timeout(END_TIME, end).await {
         Ok(ended) => ended,
         Err(_elapsed) => {
-            tracing::warn!(issue = held.issue.number.0, "the issue could not be requeued in time: its lease expires");
+            tracing::warn!(issue = held.issue.number.0, "the issue could not be put back in time: its lease expires");
             Ok(())
         }
     }

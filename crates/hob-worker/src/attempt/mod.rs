@@ -75,6 +75,5 @@ pub(super) use prepare::checked_out;
 pub(super) use prove_again::prove_again;
 pub use rerun::{Rerun, rerun};
 pub(super) use reservation::acquire_for_attempt;
-pub(super) use review::own_answers;
 pub(super) use room::{known_room_for, room_after_pause, room_beside_others, room_for};
 pub(super) use route::{Prospect, prospect};

@@ -23,11 +23,11 @@ use crate::{
         noticed::noticed,
         prepare::prepare,
         proof::evidence_of,
-        review::own_answers,
         runs_made::FourRuns,
     },
     held_issue::HeldIssue,
-    proof_status::{set_proof, show_again},
+    proof_status::{set_proof, show_due},
+    round_end::own_answers,
     transition::{release, settle_and_release},
 };
 
@@ -51,14 +51,14 @@ pub(crate) async fn prove_again(worker: &Worker, held: &HeldIssue, pull: PullNum
             }
         }
         Ok(None) => {
-            show_again(worker, &held.lease).await;
+            show_due(worker, &held.lease).await?;
             return release(worker, held).await;
         }
         Err(error) if error.class() == FailureClass::Cancelled => return Err(error),
         Err(error) if matches!(error.class(), FailureClass::Transient { .. }) => Err(error),
         Err(error) => {
             worker.progress(held.issue.number, &format!("the proof of pull request {pull} could not be made: {error}"));
-            show_again(worker, &held.lease).await;
+            show_due(worker, &held.lease).await?;
             answer(worker, held, pull, |to| no_proof_answer(to, &error.to_string())).await
         }
     };

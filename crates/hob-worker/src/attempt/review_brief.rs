@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use hob_domain::{ForgeCheckState, OWN_MARK, Record, ReviewEvent, SEEN_MAX, Sha, asked_work};
-use hob_forge::{ForgeError, HeadCheck, HeldLease, Issue, JobFailure, LineRemark, Reaction};
+use hob_forge::{ForgeError, HeadCheck, Issue, JobFailure, LineRemark};
 use hob_words::{FailedForgeCheck, LineComment, ReviewBrief, ThreadBrief};
 
 use crate::{
@@ -51,46 +51,34 @@ async fn shows_round(
     Ok(true)
 }
 
-/// Shows on the reviews and on the comments on lines of the round under way that Hob has seen them. Nothing depends on
-/// a reaction that is not allowed; one that can be tried again is an error.
-async fn see_round(inbox: &Inbox<'_>, lease: &HeldLease) -> Result<(), ForgeError> {
+/// What people said in reviews of the round under way, and have no reaction to yet, by the forge's ids for GraphQL.
+async fn unseen(inbox: &Inbox<'_>) -> Result<Vec<String>, ForgeError> {
     let Inbox { worker, conversation, record, .. } = *inbox;
-    let Some(pull) = record.pull.number.filter(|_| record.review.is_under_way()) else { return Ok(()) };
+    if record.pull.number.is_none() {
+        return Ok(Vec::new());
+    }
     let (events, mut nodes) = (&record.review.round, Vec::new());
     // What came while all jobs were busy has its reaction.
     let has_taken = |event: &ReviewEvent| event.said_in_review().is_some_and(|said| record.commands.has_taken(said));
     let is_unseen = |event: &ReviewEvent| events.contains(event) && !has_taken(event);
-    let seen = async {
-        if events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
-            let reviews = conversation.reviews(worker).await?.iter();
-            let of_round = reviews.filter(|review| is_unseen(&ReviewEvent::Review(review.id)));
-            nodes.extend(of_round.map(|review| review.node.clone()));
-        }
-        if events.iter().any(|event| matches!(event, ReviewEvent::Line(_))) {
-            let remarks = conversation.remarks(worker).await?.iter();
-            let of_round = remarks.filter(|remark| is_unseen(&ReviewEvent::Line(remark.id)));
-            nodes.extend(of_round.map(|remark| remark.node.clone()));
-        }
-        nodes.retain(|node| !node.is_empty());
-        nodes.truncate(SEEN_MAX);
-        match nodes.is_empty() {
-            true => Ok(()),
-            false => worker.forge.reviews(pull).react(lease, &nodes, Reaction::Eyes).await,
-        }
-    };
-    match seen.await {
-        Err(error) if error.class().is_temporary() => Err(error),
-        Err(error) => {
-            tracing::warn!(issue = record.issue.0, %error, "what people said in a review got no reaction: {error}");
-            Ok(())
-        }
-        Ok(()) => Ok(()),
+    if events.iter().any(|event| matches!(event, ReviewEvent::Review(_))) {
+        let reviews = conversation.reviews(worker).await?.iter();
+        let of_round = reviews.filter(|review| is_unseen(&ReviewEvent::Review(review.id)));
+        nodes.extend(of_round.map(|review| review.node.clone()));
     }
+    if events.iter().any(|event| matches!(event, ReviewEvent::Line(_))) {
+        let remarks = conversation.remarks(worker).await?.iter();
+        let of_round = remarks.filter(|remark| is_unseen(&ReviewEvent::Line(remark.id)));
+        nodes.extend(of_round.map(|remark| remark.node.clone()));
+    }
+    nodes.retain(|node| !node.is_empty());
+    nodes.truncate(SEEN_MAX);
+    Ok(nodes)
 }
 
-/// Shows people that the round under way is about what they said; returns its brief, which is empty if there is none.
+/// Notes what the round under way is about, to show people that it was seen; returns its brief, which is empty if there is none.
 pub(super) async fn begin_round(inbox: &Inbox<'_>, held: &HeldIssue) -> Result<ReviewBrief, WorkError> {
-    see_round(inbox, &held.lease).await?;
+    *held.unseen.lock() = unseen(inbox).await?;
     review_brief(inbox, &held.issue).await
 }
 

@@ -207,7 +207,7 @@ async fn did_nothing(job: &Job<'_>) -> Result<bool, WorkError> {
 
 /// Whether the rest of the work needs no agent, no matter what becomes of its checks.
 pub(super) fn needs_no_agent(job: &Job<'_>) -> bool {
-    job.proven.is_some() || is_base_alone(job) || !job.held.lease.record().review.answers.is_empty()
+    job.proven.is_some() || is_base_alone(job)
 }
 
 /// Whether the round is about a base that moved and goes together with the work: no agent is needed.

@@ -8,10 +8,10 @@ use hob_words::answered_events;
 
 use crate::{
     WorkError, Worker,
-    attempt::own_answers,
     inbox::Response,
     observe::{Observed, is_own_claim, own_comment},
     reconcile::{outcome::Reconciled, seek_answer::continue_with},
+    round_end::own_answers,
     transition::{acquire, acquire_and_end, show_and_release},
 };
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use github_emulator::{Fault, LoggedRequest, What, When};
+use http::Method;
 use serde_json::json;
 
 use crate::harness::{World, run};
@@ -44,18 +45,19 @@ async fn has_ended_once(world: &World, issue: u64, pull: u64, case: &str) {
 }
 
 #[tokio::test]
-async fn a_round_makes_thirteen_changes() {
+async fn a_round_makes_eight_changes() {
     let (world, issue, pull) = reviewed().await;
     let (worker, before) = (world.worker("w1").await, world.forge.requests().len());
     assert_eq!(run(&worker).await.worked, 1, "{:?}", world.failures());
     has_ended_once(&world, issue, pull, "").await;
+
+    assert_eq!(world.reactions_in_reviews(pull, "ann").await, (2, 0));
     let made = changes(&world.forge.requests().split_off(before));
-    // The claim, the start, the branch with a renewal, the answers, the review, settlement and release.
-    let pushes = ["push", "push", "POST statuses", "push", "POST statuses", "push", "POST pulls", "push", "push"];
-    assert_eq!(made, pushes);
-    // That it was seen, the start, what ends the round, and that it is in review again.
-    let by_graphql = worker.forge().connection().call_counts().writes - 3;
-    assert_eq!(by_graphql, 4);
+    // The claim, the start, the branch with the round's end, settlement and release.
+    assert_eq!(made, ["push", "push", "POST statuses", "push", "POST statuses", "push"]);
+    // That it was seen with the start, and all that people see of the end.
+    let by_graphql = worker.forge().connection().call_counts().writes - 2;
+    assert_eq!(by_graphql, 2);
     world.finish().await;
 }
 
@@ -84,17 +86,18 @@ async fn a_lost_answer_ends_a_round_once() {
     }
 }
 
-/// What ends the round is the last request but one: a part of it that fails is made over REST, as is all of it at a server that lacks it.
+/// A part that fails of the request that ends the round is made over REST, as is all of it at a server that lacks it.
 #[tokio::test]
 async fn what_is_not_made_in_one_request_is_made_part_by_part() {
-    let number = requests_of_a_round().await - 1;
+    let number = requests_of_a_round().await;
     let lacking = json!({ "errors": [{
-        "path": ["mutation", "addComment"],
+        "path": ["mutation", "say0"],
         "extensions": {"code": "undefinedField", "typeName": "Mutation", "fieldName": "addComment"},
         "message": "Field 'addComment' doesn't exist on type 'Mutation'",
     }] });
-    let problems = ["c0", "t0", "ask"].map(|part| json!({ "path": [part], "type": "FORBIDDEN", "message": "No." }));
-    let failed = json!({ "data": { "c0": null, "t0": null, "ask": null }, "errors": problems });
+    let parts = ["reply0", "say0", "done0", "ask", "comment", "add", "remove"];
+    let problems = parts.map(|part| json!({ "path": [part], "type": "FORBIDDEN", "message": "No." }));
+    let failed = json!({ "data": { "reply0": null }, "errors": problems });
     for body in [lacking, failed] {
         let (world, issue, pull) = reviewed().await;
         let what = What::Raw { status: 200, headers: [].into(), body: body.to_string() };
@@ -104,12 +107,22 @@ async fn what_is_not_made_in_one_request_is_made_part_by_part() {
         world.run().await;
         has_ended_once(&world, issue, pull, &body.to_string()).await;
         let made = changes(&world.forge.requests().split_off(before));
-        assert_eq!(
-            made.iter().filter(|made| *made == "POST pulls").count(),
-            2,
-            "the reply, and who is asked: {made:?}"
-        );
-        assert_eq!(made.iter().filter(|made| *made == "POST issues").count(), 1, "the comment: {made:?}");
+        let pulls = made.iter().filter(|made| *made == "POST pulls").count();
+        assert_eq!(pulls, 2, "the reply, and who is asked: {made:?}");
         world.finish().await;
     }
+}
+
+/// A reply by GraphQL would join that review, and nobody would see it; the REST API takes none.
+#[tokio::test]
+async fn while_its_account_has_a_review_that_is_not_submitted_a_reply_goes_into_the_conversation() {
+    let (world, issue, pull) = reviewed().await;
+    let draft = json!({"body": "Later."});
+    world.call("hob", Method::POST, &format!("/pulls/{pull}/reviews"), draft).await;
+    world.run().await;
+    assert_eq!(world.labels(issue).await, ["code", "in-review"], "{:?}", world.failures());
+    let (said, remarks) = (world.said(pull).await, world.remarks(pull).await);
+    assert_eq!((said.len(), remarks.len()), (2, 1), "{said:?} {remarks:?}");
+    assert!(said.iter().any(|said| said.text.contains("Done, in capitals.")), "{said:?}");
+    world.finish().await;
 }

@@ -40,11 +40,7 @@ async fn a_round_that_changes_nothing_says_so_and_asks_nobody_for_a_review() {
         "{status}"
     );
     let history = world.history(issue).await;
-    for line in [
-        "no file changed, so nothing was pushed, to be reported in 1 answer",
-        "round 1 in review changed no file: a review",
-    ] {
-        assert!(history.iter().any(|told| told.starts_with(line)), "{line}: {history:?}");
-    }
+    let line = "round 1 in review changed no file: a review";
+    assert!(history.iter().any(|told| told.starts_with(line)), "{history:?}");
     world.finish().await;
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     super::{
-        super::{state::Issue, users::Role, wire::node_id},
+        super::{api::reply_in_draft, state::Issue, users::Role, wire::node_id},
         problem::Problem,
     },
     doing::{Doing, Mutation, Shown},
@@ -57,12 +57,20 @@ fn review(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     ])
 }
 
+/// It is published at once, unless the account has a review that it has not submitted: then it joins that one, unseen.
 fn reply(doing: &Doing<'_>) -> Result<Vec<(&'static str, Shown)>, Problem> {
     let thread = doing.target("pullRequestReviewThreadId", &["PullRequestReviewThread"])?;
-    let id = thread.id.to_string();
-    let body = json!({"body": doing.input.needed("body")});
-    let endpoint = "POST /repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies";
-    let made = doing.rest_at(endpoint, &thread, &[("id", &id)], &body)?;
+    let (id, body) = (thread.id.to_string(), json!({"body": doing.input.needed("body")}));
+    let mut call = doing.at(&thread);
+    call.path.extend([("number".to_owned(), thread.number.to_string()), ("id".to_owned(), id.clone())]);
+    call.body = body.to_string().into();
+    let made = match reply_in_draft(&call)? {
+        Some(made) => made.shown(),
+        None => {
+            let endpoint = "POST /repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies";
+            doing.rest_at(endpoint, &thread, &[("id", &id)], &body)?
+        }
+    };
     Ok(vec![("comment", Shown::Node(made["node_id"].as_str().unwrap_or_default().to_owned()))])
 }
 

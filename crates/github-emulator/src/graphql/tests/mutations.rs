@@ -113,6 +113,37 @@ async fn a_review_thread_is_answered_resolved_and_opened_again() {
     assert_eq!(opened, json!({"isResolved": false, "resolvedBy": null}));
 }
 
+/// `EveryInc/compound-engineering-plugin#1196`: such a reply answers with an id and an address, and nobody sees it.
+#[tokio::test]
+async fn a_reply_joins_the_review_that_its_account_has_not_submitted() {
+    let fixture = Fixture::start().await;
+    let number = fixture.pull("work").await;
+    let at = format!("/repos/ada/site/pulls/{number}");
+    let comment = json!({"body": "Why?", "path": "work", "line": 1, "side": "RIGHT"});
+    let first = fixture.rest("tw", &format!("POST {at}/comments"), comment).await;
+    fixture.rest("ta", &format!("POST {at}/reviews"), json!({"body": "Later."})).await;
+    let replies = format!("POST {at}/comments/{}/replies", first["id"]);
+    let refused = fixture.rest("ta", &replies, json!({"body": "So."})).await;
+    assert_eq!(refused["errors"][0]["field"], "user_id", "{refused}");
+    let seen = format!(
+        "{{ repository(owner: \"ada\", name: \"site\") {{ pullRequest(number: {number}) {{
+        reviews(last: 1, states: [PENDING]) {{ totalCount }}
+        reviewThreads(last: 1) {{ nodes {{ id comments(last: 9) {{ totalCount }} }} }} }} }} }}"
+    );
+    let own = fixture.data("ta", &seen).await["repository"]["pullRequest"].clone();
+    assert_eq!(own["reviews"]["totalCount"], 1);
+    let thread = &own["reviewThreads"]["nodes"][0]["id"];
+    let reply = format!(
+        "mutation {{ addPullRequestReviewThreadReply(input: {{pullRequestReviewThreadId: {thread}, body: \"So.\"}}) {{
+        comment {{ state }} }} }}"
+    );
+    let reply = fixture.data("ta", &reply).await["addPullRequestReviewThreadReply"]["comment"].clone();
+    assert_eq!(reply["state"], "PENDING");
+    let others = fixture.data("tw", &seen).await["repository"]["pullRequest"].clone();
+    assert_eq!(others["reviews"]["totalCount"], 0);
+    assert_eq!(others["reviewThreads"]["nodes"][0]["comments"]["totalCount"], 1);
+}
+
 #[tokio::test]
 async fn a_comment_is_hidden_for_a_reason_and_shown_again() {
     let fixture = Fixture::start().await;
