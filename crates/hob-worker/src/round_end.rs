@@ -41,8 +41,8 @@ pub(super) struct RoundEnd {
 }
 
 impl RoundEnd {
-    /// That of an issue's last round. `None` if people have all of it.
-    pub(super) fn of(worker: &Worker, held: &HeldIssue) -> Option<Self> {
+    /// That of an issue's last round, which is told from now on. `None` if people have all of it.
+    pub(super) fn to_tell(worker: &Worker, held: &HeldIssue) -> Option<Self> {
         let record = held.lease.record();
         let pull = record.pull.number.filter(|_| record.review.is_unanswered())?;
         // Others stay open.

@@ -100,7 +100,7 @@ pub(super) async fn show(worker: &Worker, held: &HeldIssue, why: &str) -> Result
     if held.lease.record().shows_its_end() {
         Box::pin(show_due(worker, &held.lease)).await?;
     }
-    let round = RoundEnd::of(worker, held);
+    let round = RoundEnd::to_tell(worker, held);
     let introduction = Box::pin(Introduction::of(worker, &held.lease)).await?;
     let shown = Box::pin(show_parts(worker, held, introduction.as_ref(), round)).await?;
     // The comment says what was refused.
