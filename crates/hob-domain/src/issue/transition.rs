@@ -548,6 +548,10 @@ pub(crate) mod tests {
         Traces { comment: Some(CommentId(1)), branch: None, pull, answered: Vec::new(), was_blocked }
     }
 
+    fn publish(due: Due) -> Transition {
+        Transition::Publish { head: Sha("i".to_owned()), pull: PullNumber(9), proof: None, due: Box::new(due) }
+    }
+
     /// Every transition with the states it applies to and the state each leads to; it refuses all others.
     pub(crate) fn table() -> Vec<(Transition, Vec<(State, State)>)> {
         use State::{Assigned, Blocked, Done, InProgress, InReview, Ready};
@@ -589,15 +593,7 @@ pub(crate) mod tests {
             (Transition::HandOff(Box::new(passed_on("dns", "cloud"))), same(&[InProgress])),
             (Transition::HandOff(Box::new(switched("dns", "cloud"))), same(&[Assigned])),
             (Transition::AddSpend { generation: Generation(1), spend: Spend::default() }, same(&State::ALL)),
-            (
-                Transition::Publish {
-                    head: Sha("h".to_owned()),
-                    pull: PullNumber(9),
-                    proof: None,
-                    due: Box::default(),
-                },
-                to(&[InProgress], InReview),
-            ),
+            (publish(Due::default()), to(&[InProgress], InReview)),
             (Transition::Retry { failure: failure(), until: now() }, to(&working, Ready)),
             (Transition::Postpone { failure: failure(), until: now() }, to(&working, Ready)),
             (Transition::Requeue { reason: failure() }, to(&working, Ready)),
@@ -755,13 +751,11 @@ pub(crate) mod tests {
             EventAnswer { to: ReviewEvent::Line(7), thread: Some(7), text: "Done.".to_owned(), resolves: true };
         let status = ProofStatus::pushed_after(Sha("i".to_owned()));
         let due = Due { status: Some(status.clone()), answers: vec![answer.clone()], asks: vec!["ann".into()] };
-        let head = Sha("i".to_owned());
-        let publish = Transition::Publish { head: head.clone(), pull: PullNumber(9), proof: None, due: Box::new(due) };
-        let (mut ended, sentence) = apply(&started, publish, now()).unwrap();
+        let (mut ended, sentence) = apply(&started, publish(due), now()).unwrap();
         assert_eq!(sentence, "round 1 in review is done: 1 comment on lines, the check `test` failed");
         assert_eq!((ended.state, ended.review.round.len()), (State::InReview, 0));
         assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
-        assert_eq!((ended.work.head.clone(), ended.review.answers.clone()), (Some(head), vec![answer]));
+        assert_eq!((ended.work.head.clone(), ended.review.answers.clone()), (Some(status.head.clone()), vec![answer]));
         assert_eq!(ended.pull.proof_again(), Some(status.clone()));
         assert!(!ended.pull.shows(&status) && ended.review.is_unanswered());
         ended.note(Note::ProofStatus(status.clone()));

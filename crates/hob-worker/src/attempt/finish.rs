@@ -26,6 +26,7 @@ use crate::{
         weather::{Patience, through},
     },
     held_issue::HeldIssue,
+    on_heap::on_heap,
     settlement::{is_settled, settle},
     transition::{self, label, release, settle_and_release, show, transition},
     who_ended::{leaves_a_pull, tell_on_pull, who_ended},
@@ -60,7 +61,9 @@ pub(super) async fn finish(
         }
     }
     let last = match end {
-        Ok(AttemptEnd::Interrupted(interrupt)) => return interrupted(worker, held, began, job, interrupt).await,
+        Ok(AttemptEnd::Interrupted(interrupt)) => {
+            return on_heap(|| interrupted(worker, held, began, job, interrupt)).await;
+        }
         Ok(AttemptEnd::NoRoom(full)) => return requeue(worker, held, full.to_string()).await,
         Ok(AttemptEnd::HandedOn) => {
             return requeue(worker, held, "the investigation is handed off".to_owned()).await;
@@ -242,7 +245,7 @@ async fn interrupted(
             .await;
         }
         Interrupt::Stopped => {
-            return soon(held, requeue(worker, held, "the worker was stopped".to_owned())).await;
+            return soon(held, Box::pin(requeue(worker, held, "the worker was stopped".to_owned()))).await;
         }
         Interrupt::Terminated(by) => return transition::end(worker, held, Ending::Terminated(by)).await,
         Interrupt::Paused(pause) => transition(worker, held, Transition::Pause(pause)).await?,
