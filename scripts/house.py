@@ -88,6 +88,7 @@ BY_PATH = {
         "crates/hob-workspace/src/pool.rs",
         "crates/hob-workspace/src/prepared.rs",
         "crates/hob-workspace/src/profiles.rs",
+        "crates/hob-workspace/src/record.rs",
         "crates/hob-workspace/src/retention.rs",
         "crates/hob-workspace/src/signing_key.rs",
     ],

@@ -5,7 +5,7 @@ use std::{
     ffi::{CStr, CString, OsStr, OsString},
     fs::File,
     io::{self, Read, Write},
-    os::{fd::OwnedFd, unix::ffi::OsStringExt},
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::Path,
     rc::Rc,
 };
@@ -39,7 +39,12 @@ pub struct Entry {
 impl Entry {
     /// Its name.
     pub fn name(&self) -> OsString {
-        OsString::from_vec(self.name.as_bytes().to_vec())
+        self.os_name().to_owned()
+    }
+
+    /// Its name, which it keeps.
+    pub fn os_name(&self) -> &OsStr {
+        OsStr::from_bytes(self.name.as_bytes())
     }
 
     /// Whether it is a folder, and no link to one.

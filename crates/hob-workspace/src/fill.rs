@@ -68,10 +68,10 @@ impl Filling<'_> {
         let earlier = self.cleaned().await?;
         self.write(sha).await?;
         let (kind, holds) = (self.kind, self.holds());
-        let now = self.on_disk("read the index", move |folder| rules(&folder.record(kind)));
+        let now = self.on_disk("read the index", move |folder| Ok(rules(&folder.record(kind))));
         // Git does not write a file again whose content is the same and whose form is to be another.
         if let Some(earlier) = earlier
-            && now.await? != earlier
+            && now.await? != Some(earlier)
         {
             let emptied = self.on_disk("clean the checkout", move |folder| {
                 remove(&folder.record(kind))?;

@@ -24,19 +24,18 @@ use std::{
         ffi::OsStrExt,
         fs::{DirBuilderExt, MetadataExt},
     },
-    path::{Path, PathBuf},
+    path::Path,
     rc::Rc,
 };
 
-use git2::{Index, IndexEntry, IndexTime, Oid};
 use hob_process::Folder;
 use rustix::fs::{RawMode, Stat};
 
 use crate::{
     WorkspaceError,
-    error::{disk, library},
+    error::disk,
     layout::remove,
-    part::is_elsewhere,
+    record::{Record, Recorded, Time},
 };
 
 /// File systems of Linux that note every change of a file before it can be read: ext2 to ext4, XFS, Btrfs.
@@ -44,7 +43,7 @@ use crate::{
 const TRUSTED: [u32; 3] = [0xef53, 0x5846_5342, 0x9123_683e];
 
 /// The files by which git chose the form of the others: their paths and contents.
-pub(super) type Rules = Vec<(Vec<u8>, Oid)>;
+pub(super) type Rules = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// What a tree is to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,109 +59,122 @@ pub(super) enum Holds {
 pub(super) fn remove_all_but_intact(tree: &Path, record: &Path, holds: Holds) -> Result<Option<Rules>, WorkspaceError> {
     let failed = || disk("clean", tree);
     // A record that cannot be read says nothing: nothing stays. Git checks out what a record marks only if it is told which part.
-    let is_fit = |index: &Index| holds == Holds::Part || !index.iter().any(|entry| is_elsewhere(&entry));
-    let index = if is_trusted(tree) { Index::open(record).ok().filter(is_fit) } else { None };
-    let mut known = index.as_ref().map(Known::of).unwrap_or_default();
+    let is_fit = |record: &Record| holds == Holds::Part || !record.files().any(|file| file.is_elsewhere());
+    let read = if is_trusted(tree) { Record::read(record).filter(is_fit) } else { None };
+    let mut known = read.as_ref().map(Known::of).unwrap_or_default();
     let mode = mode_of_new_folders(record)?;
-    let mut next = Some((Folder::open(tree).map_err(failed())?, PathBuf::new()));
+    let mut next = Some((Folder::open(tree).map_err(failed())?, Vec::new()));
     // A folder stays open while folders in it wait for their turn.
-    let mut waiting: Vec<(Rc<Folder>, PathBuf)> = Vec::new();
-    while let Some((folder, inside)) = next.take() {
+    let mut waiting: Vec<(Rc<Folder>, Vec<u8>)> = Vec::new();
+    while let Some((folder, mut path)) = next.take() {
         let folder = Rc::new(folder);
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        let inside = path.len();
         for entry in folder.entries().map_err(failed())? {
-            let path = inside.join(entry.name());
-            let found = folder.stat(entry.name().as_os_str()).map_err(failed())?;
+            path.truncate(inside);
+            path.extend_from_slice(entry.os_name().as_bytes());
+            let found = folder.stat(entry.os_name()).map_err(failed())?;
             if entry.is_folder() && known.has_folder(&path) && found.st_mode as RawMode & 0o7777 == mode {
-                waiting.push((Rc::clone(&folder), path));
+                waiting.push((Rc::clone(&folder), path.clone()));
             } else if entry.is_folder() || !known.finds_file(&path, &found) {
-                folder.removes(&entry.name()).map_err(failed())?;
+                folder.removes(entry.os_name()).map_err(failed())?;
             }
         }
         drop(folder);
         while next.is_none()
             && let Some((above, path)) = waiting.pop()
         {
-            let name = path.file_name().unwrap_or_default();
+            let name = OsStr::from_bytes(path.rsplit(|byte| *byte == b'/').next().unwrap_or_default());
             match above.inner(name).map_err(failed())? {
                 Some(inner) if !inner.has_attributes().map_err(failed())? => next = Some((inner, path)),
                 Some(_) | None => above.removes(name).map_err(failed())?,
             }
         }
     }
-    match index.filter(|index| known.missing.len() < index.len()) {
-        None => remove(record).map(|()| None),
-        Some(mut index) => {
-            let rules = rules_in(&index);
-            known.forget_missing(&mut index).map_err(library("write the index"))?;
-            Ok(Some(rules))
+    match &read {
+        Some(read) if known.stays.contains(&true) => {
+            if known.stays.contains(&false) {
+                read.write(record, &known.stays)?;
+            }
+            Ok(Some(rules_in(read)))
         }
+        Some(_) | None => remove(record).map(|()| None),
     }
 }
 
-/// The rules of conversion in an index.
-pub(super) fn rules(record: &Path) -> Result<Rules, WorkspaceError> {
-    Index::open(record).map(|index| rules_in(&index)).map_err(library("read the index"))
+/// The rules of conversion in a record; `None` if it cannot be read.
+pub(super) fn rules(record: &Path) -> Option<Rules> {
+    Record::read(record).map(|record| rules_in(&record))
 }
 
-fn rules_in(index: &Index) -> Rules {
-    let is_rules = |entry: &IndexEntry| entry.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes");
-    index.iter().filter(is_rules).map(|entry| (entry.path, entry.id)).collect()
+fn rules_in(record: &Record) -> Rules {
+    let is_rules = |file: &Recorded<'_>| file.path.rsplit(|byte| *byte == b'/').next() == Some(b".gitattributes");
+    record.files().filter(is_rules).map(|file| (file.path.to_owned(), file.object().to_owned())).collect()
 }
 
 /// What git wrote.
 #[derive(Default)]
-struct Known {
-    /// The files that were not found yet, by their paths.
-    missing: HashMap<Vec<u8>, IndexEntry>,
-    folders: HashSet<Vec<u8>>,
+struct Known<'a> {
+    /// The files by their paths, with their places in the record.
+    files: HashMap<&'a [u8], (usize, Recorded<'a>)>,
+    folders: HashSet<&'a [u8]>,
+    /// Which entries of the record stay: those of files that were found as git wrote them, or that it did not write.
+    stays: Vec<bool>,
     /// When it wrote the last file.
-    youngest: Option<IndexTime>,
+    youngest: Option<Time>,
 }
 
-impl Known {
-    fn of(index: &Index) -> Self {
-        let mut known = Self::default();
-        for entry in index.iter().filter(|entry| !is_elsewhere(entry)) {
-            let mut above = Path::new(OsStr::from_bytes(&entry.path)).parent();
-            while let Some(folder) = above
-                && known.folders.insert(folder.as_os_str().as_bytes().to_owned())
-            {
-                above = folder.parent();
+impl<'a> Known<'a> {
+    fn of(record: &'a Record) -> Self {
+        let mut known = Self { files: HashMap::with_capacity(record.len()), ..Self::default() };
+        let mut last: &[u8] = b"";
+        for (place, file) in record.files().enumerate() {
+            known.stays.push(file.is_elsewhere());
+            if file.is_elsewhere() {
+                continue;
             }
-            known.youngest = known.youngest.max(Some(entry.ctime));
-            known.missing.insert(entry.path.clone(), entry);
+            // Files of one folder follow each other.
+            let folder = above(file.path);
+            if folder != last {
+                last = folder;
+                let mut folder = folder;
+                while !folder.is_empty() && known.folders.insert(folder) {
+                    folder = above(folder);
+                }
+            }
+            known.youngest = known.youngest.max(Some(file.ctime()));
+            known.files.insert(file.path, (place, file));
         }
         known
     }
 
-    fn has_folder(&self, path: &Path) -> bool {
-        self.folders.contains(path.as_os_str().as_bytes())
+    fn has_folder(&self, path: &[u8]) -> bool {
+        self.folders.contains(path)
     }
 
-    fn finds_file(&mut self, path: &Path, found: &Stat) -> bool {
-        let path = path.as_os_str().as_bytes();
-        let is_intact = |entry: &IndexEntry| Some(entry.ctime) < self.youngest && is_same(entry, found);
-        self.missing.get(path).is_some_and(is_intact) && self.missing.remove(path).is_some()
-    }
-
-    /// Removes the files that were not found from the index that they are from.
-    fn forget_missing(&self, index: &mut Index) -> Result<(), git2::Error> {
-        for path in self.missing.keys() {
-            index.remove(Path::new(OsStr::from_bytes(path)), 0)?;
-        }
-        index.write()
+    fn finds_file(&mut self, path: &[u8], found: &Stat) -> bool {
+        let Some((place, file)) = self.files.get(path) else { return false };
+        let is_intact = Some(file.ctime()) < self.youngest && is_same(file, found);
+        self.stays[*place] |= is_intact;
+        is_intact
     }
 }
 
-/// Whether a file is the one of the entry. The index keeps the low 32 bits of each number.
-fn is_same(entry: &IndexEntry, found: &Stat) -> bool {
-    let time = |time: IndexTime| (time.seconds(), time.nanoseconds());
-    (entry.ino, entry.file_size, time(entry.ctime), time(entry.mtime))
+/// The folder that a path is in; empty at the top.
+fn above(path: &[u8]) -> &[u8] {
+    path.iter().rposition(|byte| *byte == b'/').map_or(b"", |end| &path[..end])
+}
+
+/// Whether a file is the one of the record, which has the low 32 bits of each number.
+fn is_same(file: &Recorded<'_>, found: &Stat) -> bool {
+    (file.inode(), file.size(), file.ctime(), file.mtime())
         == (
             found.st_ino as u32,
             found.st_size as u32,
-            (found.st_ctime as i32, found.st_ctime_nsec as u32),
-            (found.st_mtime as i32, found.st_mtime_nsec as u32),
+            (found.st_ctime as u32, found.st_ctime_nsec as u32),
+            (found.st_mtime as u32, found.st_mtime_nsec as u32),
         )
 }
 
@@ -187,6 +199,8 @@ fn mode_of_new_folders(record: &Path) -> Result<RawMode, WorkspaceError> {
 
 #[cfg(test)]
 mod tests {
+    use git2::{Index, IndexEntry, IndexTime};
+
     use super::*;
 
     #[test]
@@ -203,7 +217,14 @@ mod tests {
             path: b"a".to_vec(),
             ..crate::crossed::empty(0o100_644)
         };
-        assert!(is_same(&entry(), &found));
+        let is_same = |entry: IndexEntry| {
+            let place = place.path().join("index");
+            let mut index = Index::open(&place).unwrap();
+            index.add(&entry).unwrap();
+            index.write().unwrap();
+            is_same(&Record::read(&place).unwrap().files().next().unwrap(), &found)
+        };
+        assert!(is_same(entry()));
         let (changed, written) = (found.st_ctime_nsec as i64 + 1, found.st_mtime_nsec as i64 + 1);
         for (what, other) in [
             ("time of change", IndexEntry { ctime: time(found.st_ctime, changed), ..entry() }),
@@ -211,7 +232,7 @@ mod tests {
             ("inode", IndexEntry { ino: entry().ino + 1, ..entry() }),
             ("size", IndexEntry { file_size: 0, ..entry() }),
         ] {
-            assert!(!is_same(&other, &found), "{what}");
+            assert!(!is_same(other), "{what}");
         }
     }
 }

@@ -46,6 +46,7 @@ mod public_paths;
 mod pull_template;
 mod push;
 mod put_files;
+mod record;
 mod remote;
 mod reports;
 mod retention;
