@@ -18,7 +18,7 @@ use crate::{
     fill::Filling,
     git::Git,
     git_dir::{self, GitDir},
-    in_use::Use,
+    in_use::{Turn, Turns, Use},
     layout::{IssueFolder, Kind, blocking, remove, remove_aside, remove_git_folders, renew, unlock, write},
     object_id::{checked, oid},
     part::{Part, Patterns},
@@ -43,6 +43,8 @@ pub struct Checkout {
     wanted: String,
     left_out: Arc<Mutex<Vec<LeftOut>>>,
     in_use: Arc<Use>,
+    turns: Turns,
+    checks_base: bool,
 }
 
 /// The treatment of files that an earlier run left.
@@ -80,13 +82,28 @@ impl Checkout {
         let tree = folder.tree();
         let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
         let (kept, in_use) = (false, Arc::new(in_use));
-        let part = Part::default();
-        Self { git, secrets, folder, tree, branch, sources, part, kept, unresolved, wanted, left_out, in_use }
+        let (part, turns, checks_base) = (Part::default(), Turns::default(), false);
+        Self {
+            git,
+            secrets,
+            folder,
+            tree,
+            branch,
+            sources,
+            part,
+            kept,
+            unresolved,
+            wanted,
+            left_out,
+            in_use,
+            turns,
+            checks_base,
+        }
     }
 
-    /// The same of a part of the repository.
-    pub(super) fn within(self, part: Part) -> Self {
-        Self { part, ..self }
+    /// The same of a part of the repository; with `checks_base` the folder of the checks is filled beside the agent's.
+    pub(super) fn within(self, part: Part, checks_base: bool) -> Self {
+        Self { part, checks_base, ..self }
     }
 
     pub(super) fn part(&self) -> &Part {
@@ -274,9 +291,13 @@ impl Checkout {
     /// # Errors
     /// Errors of git and the disk.
     pub async fn restore(&self, commit: &Sha) -> Result<(), WorkspaceError> {
-        let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), commit.clone());
-        blocking("make the checkout", move || skeleton::own(&folder, &branch, &at)).await?;
+        self.moved_branch(commit).await?;
         self.fill(Kind::Agent, commit).await
+    }
+
+    async fn moved_branch(&self, commit: &Sha) -> Result<(), WorkspaceError> {
+        let (folder, branch, at) = (self.folder.clone(), self.branch.clone(), commit.clone());
+        blocking("make the checkout", move || skeleton::own(&folder, &branch, &at)).await
     }
 
     /// The first commit of the earlier work, from the base on, or from `accepted` if that is part of it, whose
@@ -341,14 +362,27 @@ impl Checkout {
     /// Errors of git and the disk.
     pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
         checked(sha)?;
-        let proof = self.folder.place(Kind::Proof);
-        let (repo, old) = (self.folder.repo().to_owned(), proof.clone());
-        blocking("renew the folder", move || unlock(&repo).and_then(|()| renew(&old))).await?;
-        if self.fill(Kind::Proof, sha).await.is_err() {
-            self.discard(Kind::Proof).await?;
-            self.fill(Kind::Proof, sha).await?;
+        let turn = self.turns.take(&self.in_use, Kind::Proof).await;
+        let filling = self.filling(Kind::Proof, &turn, self.patterns(&self.sources.base, &[sha]).await?);
+        let renewed = |folder: &IssueFolder| unlock(folder.repo()).and_then(|()| renew(&folder.place(Kind::Proof)));
+        filling.on_disk("renew the folder", renewed).await?;
+        if filling.fill(sha).await.is_err() {
+            filling.discard().await?;
+            filling.fill(sha).await?;
         }
-        Ok(proof)
+        Ok(self.folder.place(Kind::Proof))
+    }
+
+    /// Fills the folder of the checks before they need it, beside other work, so that only what differs is left to write then:
+    /// [`proof`](Self::proof) waits for it. If it is dropped, or fails, the folder is filled when it is needed, and that reports it.
+    pub async fn fill_ahead(&self, sha: &Sha) {
+        // Git reads the patterns of a part from the issue's git directory, where each other command removes them.
+        if !self.part.is_whole() {
+            return;
+        }
+        if let Err(error) = self.proof(sha).await {
+            tracing::debug!(%error, "the folder of the checks could not be filled ahead: {error}");
+        }
     }
 
     /// Records the branch's current tip on the server.
@@ -438,25 +472,28 @@ impl Checkout {
         if self.lay().await.is_ok() {
             return Ok(());
         }
-        self.discard(Kind::Agent).await?;
+        let turn = self.turns.take(&self.in_use, Kind::Agent).await;
+        self.filling(Kind::Agent, &turn, None).discard().await?;
         self.lay().await
     }
 
     async fn lay(&self) -> Result<(), WorkspaceError> {
-        self.restore(&self.sources.start).await
+        if !self.checks_base {
+            return self.restore(&self.sources.start).await;
+        }
+        // Both need the git directory.
+        self.moved_branch(&self.sources.start).await?;
+        tokio::join!(self.fill(Kind::Agent, &self.sources.start), self.fill_ahead(&self.sources.base)).0
     }
 
     /// Makes a tree the commit, or the part of it that is checked out.
     async fn fill(&self, kind: Kind, sha: &Sha) -> Result<(), WorkspaceError> {
         let patterns = self.patterns(&self.sources.base, &[sha]).await?;
-        self.filling(kind, patterns).fill(sha).await
+        let turn = self.turns.take(&self.in_use, kind).await;
+        self.filling(kind, &turn, patterns).fill(sha).await
     }
 
-    async fn discard(&self, kind: Kind) -> Result<(), WorkspaceError> {
-        self.filling(kind, None).discard().await
-    }
-
-    fn filling(&self, kind: Kind, patterns: Option<Patterns>) -> Filling<'_> {
-        Filling { git: &self.git, folder: &self.folder, in_use: &self.in_use, branch: &self.branch, kind, patterns }
+    fn filling<'a>(&'a self, kind: Kind, turn: &'a Arc<Turn>, patterns: Option<Patterns>) -> Filling<'a> {
+        Filling { git: &self.git, folder: &self.folder, turn, branch: &self.branch, kind, patterns }
     }
 }

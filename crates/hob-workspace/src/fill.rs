@@ -8,7 +8,7 @@ use crate::{
     BranchName, WorkspaceError,
     error::disk,
     git::Git,
-    in_use::Use,
+    in_use::Turn,
     intact::{Holds, Rules, remove_all_but_intact, rules},
     layout::{IssueFolder, Kind, blocking, make, remove, renew},
     part::Patterns,
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Filling<'a> {
     pub(super) git: &'a Git,
     pub(super) folder: &'a IssueFolder,
-    pub(super) in_use: &'a Arc<Use>,
+    pub(super) turn: &'a Arc<Turn>,
     pub(super) branch: &'a BranchName,
     pub(super) kind: Kind,
     /// Which files are checked out; `None`: all.
@@ -111,16 +111,17 @@ impl Filling<'_> {
         self.git.check_out(&git_dir, &index, &tree, sha, self.patterns.as_ref()).await
     }
 
-    /// Runs work on the disk. The issue's folders count as in use until it has ended, even if nobody waits for it.
-    async fn on_disk<T: Send + 'static>(
+    /// Runs work on the disk. The issue's folders count as in use until it has ended, and the tree as its own, even if nobody waits for
+    /// it.
+    pub(super) async fn on_disk<T: Send + 'static>(
         &self,
         doing: &'static str,
         work: impl FnOnce(&IssueFolder) -> Result<T, WorkspaceError> + Send + 'static,
     ) -> Result<T, WorkspaceError> {
-        let (folder, in_use) = (self.folder.clone(), Arc::clone(self.in_use));
+        let (folder, turn) = (self.folder.clone(), Arc::clone(self.turn));
         blocking(doing, move || {
             let done = work(&folder);
-            drop(in_use);
+            drop(turn);
             done
         })
         .await

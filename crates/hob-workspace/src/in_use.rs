@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tokio::sync::{Mutex as Queue, OwnedMutexGuard};
+
 use crate::{
     layout::{IssueFolder, Kind},
     pool,
@@ -44,6 +46,28 @@ impl InUse {
 pub(super) struct Use {
     all: InUse,
     folder: IssueFolder,
+}
+
+/// The right to write a tree of an issue. Work on the disk has it until it ends, even if nobody waits for that.
+#[derive(Debug)]
+pub(super) struct Turn {
+    _in_use: Arc<Use>,
+    _lock: Option<OwnedMutexGuard<()>>,
+}
+
+/// Who waits for the folder of the checks: it may be filled before they need it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Turns(Arc<Queue<()>>);
+
+impl Turns {
+    /// The right to write a tree of this kind. That of the agent has one user at a time by itself.
+    pub(super) async fn take(&self, in_use: &Arc<Use>, kind: Kind) -> Arc<Turn> {
+        let lock = match kind {
+            Kind::Agent => None,
+            Kind::Proof => Some(Arc::clone(&self.0).lock_owned().await),
+        };
+        Arc::new(Turn { _in_use: Arc::clone(in_use), _lock: lock })
+    }
 }
 
 impl Drop for Use {

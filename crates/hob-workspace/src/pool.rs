@@ -33,7 +33,7 @@ pub(super) fn put(issue: &IssueFolder, kind: Kind, most: usize) -> Result<(), Wo
     if most == 0 || !is_folder(&tree) || !record.is_file() {
         return Ok(());
     }
-    let freed = issue.0.join("freed");
+    let freed = tree.with_extension("freed");
     // What a crash left there.
     discard(&freed, issue)?;
     make(&freed)?;
@@ -52,7 +52,8 @@ pub(super) fn put(issue: &IssueFolder, kind: Kind, most: usize) -> Result<(), Wo
 
 /// Makes a free tree an issue's, which has none of this kind; returns whether there was one.
 pub(super) fn take(issue: &IssueFolder, kind: Kind) -> Result<bool, WorkspaceError> {
-    let taken = issue.0.join("taken");
+    // The trees of an issue are taken at the same time.
+    let taken = issue.place(kind).with_extension("taken");
     discard(&taken, issue)?;
     let Ok(free) = fs::read_dir(issue.free(kind)) else { return Ok(false) };
     for name in free.flatten() {

@@ -46,6 +46,7 @@ pub struct Workspace {
     in_use: InUse,
     secrets: KnownSecrets,
     part: Part,
+    checks_base: bool,
 }
 
 impl Workspace {
@@ -68,7 +69,7 @@ impl Workspace {
         .await?;
         let git = Git::new(settings, environment, &root);
         let (queues, in_use, secrets) = (Arc::default(), InUse::default(), KnownSecrets::default());
-        Ok(Self { root, git, queues, in_use, secrets, part: Part::default() })
+        Ok(Self { root, git, queues, in_use, secrets, part: Part::default(), checks_base: false })
     }
 
     /// The same workspace, which keeps these secrets out of messages of commits, files and branch names.
@@ -90,6 +91,13 @@ impl Workspace {
     #[must_use]
     pub fn within(&self, folders: &[String]) -> Self {
         Self { part: Part::new(folders), ..self.clone() }
+    }
+
+    /// The same workspace for work whose checks run on its base before the agent begins: their folder is filled beside the
+    /// agent's.
+    #[must_use]
+    pub fn checking_base(self) -> Self {
+        Self { checks_base: true, ..self }
     }
 
     /// Brings the mirror of a repository up to date, making it on first use; the tip of `base`.
@@ -163,7 +171,7 @@ impl Workspace {
         let sources = mirror::condemned(&place, sources).await?;
         let (git, secrets) = (self.git.clone(), self.secrets.clone());
         let checkout = Checkout::new(git, secrets, folder, in_use, branch.clone(), sources);
-        checkout.within(self.part.clone()).laid_out(leftover).await
+        checkout.within(self.part.clone(), self.checks_base).laid_out(leftover).await
     }
 
     /// Finds the commits that the checkout is based on and starts at, and fetches what they lack.

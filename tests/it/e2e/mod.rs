@@ -2,6 +2,7 @@
 
 mod actions;
 mod agent_run;
+mod ahead;
 mod answers;
 mod app;
 mod approval;

@@ -192,6 +192,84 @@ async fn a_check_cannot_leave_a_forged_file_for_the_next_one() {
     }
 }
 
+/// The files of a folder that are those of another time.
+fn same_files(folder: &Path, known: &BTreeSet<(u64, i64, i64)>) -> usize {
+    files_in(folder).intersection(known).count()
+}
+
+fn files_in(folder: &Path) -> BTreeSet<(u64, i64, i64)> {
+    let files = fs::read_dir(folder.join("src")).unwrap().map(|entry| {
+        let found = entry.unwrap().metadata().unwrap();
+        (found.ino(), found.ctime(), found.ctime_nsec())
+    });
+    files.collect()
+}
+
+/// Attack corpus L160: an agent in a fence can change modes and times of files that it cannot write.
+#[tokio::test]
+async fn a_folder_of_checks_that_was_filled_ahead_is_cleaned_when_it_is_needed() {
+    let yard = yard(1).await;
+    yard.many().await;
+    let checkout = yard.prepared(7).await;
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    let expected = seen(&proof).await;
+    sh(&proof, "echo x > left; echo 2 > src/a.txt").await;
+    checkout.fill_ahead(checkout.base()).await;
+    assert_eq!(seen(&proof).await, expected);
+    let filled = files_in(&proof);
+    let hostile = "chmod 777 src/baaa.txt; touch -d 2001-01-01 src/baab.txt; chmod 700 src; chmod 000 .; touch -d 2100-01-01 ../proof.index";
+    sh(&proof, hostile).await;
+    checkout.proof(checkout.base()).await.unwrap();
+    assert_eq!(seen(&proof).await, expected);
+    assert!(!files_in(&proof).is_empty() && (same_files(&proof, &filled) == 0));
+    // Without such an agent, what was filled ahead is not written again.
+    checkout.fill_ahead(checkout.base()).await;
+    let filled = files_in(&proof);
+    checkout.proof(checkout.base()).await.unwrap();
+    assert_eq!(same_files(&proof, &filled) > 500, is_trusted(&yard));
+}
+
+/// Its work on the disk goes on, and what follows waits for it.
+#[tokio::test]
+async fn a_fill_that_is_dropped_leaves_the_folder_to_the_next() {
+    let yard = yard(1).await;
+    yard.many().await;
+    let checkout = yard.prepared(7).await;
+    let expected = seen(&checkout.proof(checkout.base()).await.unwrap()).await;
+    for steps in 1..40 {
+        let mut ahead = Box::pin(checkout.fill_ahead(checkout.base()));
+        for _ in 0..steps {
+            if futures_util::poll!(&mut ahead).is_ready() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        drop(ahead);
+        let proof = checkout.proof(checkout.base()).await.unwrap();
+        assert_eq!(sh(&proof, "git status --porcelain --ignored; ls src | wc -l").await, "1001\n", "{steps}");
+    }
+    assert_eq!(seen(&checkout.proof(checkout.base()).await.unwrap()).await, expected);
+}
+
+#[tokio::test]
+async fn the_folder_of_the_checks_is_filled_beside_the_agents() {
+    let yard = yard(2).await;
+    yard.many().await;
+    let checkout = yard.prepared(7).await;
+    let expected = seen(&checkout.proof(checkout.base()).await.unwrap()).await;
+    drop(checkout);
+    yard.prune().await;
+    let checking = yard.workspace.clone().checking_base();
+    // The second finds no free trees.
+    let both = [yard.issue_of(&checking, 8).await, yard.issue_of(&checking, 9).await];
+    assert_eq!((yard.free("trees").len(), yard.free("proofs").len()), (0, 0));
+    for checkout in both {
+        let names = sh(checkout.folder(), "git status --porcelain --ignored; ls src | wc -l").await;
+        assert_eq!(names, "1001\n");
+        assert_eq!(seen(&checkout.folder().with_file_name("proof")).await, expected);
+    }
+}
+
 #[tokio::test]
 async fn no_agents_tree_becomes_one_of_the_checks() {
     let yard = yard(2).await;
@@ -221,14 +299,14 @@ async fn a_tree_that_cannot_be_cleaned_is_replaced() {
         "rm -r free/trees/0; echo x > free/trees/0",
         "rm -r free/trees/0; mkdir free/trees/0",
         // A crash after the rename that takes it.
-        "mkdir -p issues/8; mv free/trees/0 issues/8/taken",
+        "mkdir -p issues/8; mv free/trees/0 issues/8/tree.taken",
         // A crash in the middle of git's work.
         "mkdir -p issues/8; mv free/trees/0/files issues/8/tree; mv free/trees/0/index issues/8/tree.index
             rm issues/8/tree/src/a.txt; echo half > issues/8/tree/.gitignore; echo x > issues/8/tree.index.lock",
-        "mkdir -p issues/8; mv free/trees/0/files issues/8/tree; mv free/trees/0 issues/8/taken; mkdir issues/8/tree.fresh
+        "mkdir -p issues/8; mv free/trees/0/files issues/8/tree; mv free/trees/0 issues/8/tree.taken; mkdir issues/8/tree.fresh
             mv issues/8/tree/src issues/8/tree.fresh; mkdir issues/8/tree.probe",
         // A crash while it was made free.
-        "mkdir -p issues/8; mv free/trees/0 issues/8/freed; rm -r issues/8/freed/files",
+        "mkdir -p issues/8; mv free/trees/0 issues/8/tree.freed; rm -r issues/8/tree.freed/files",
     ]
     .into_iter()
     .enumerate()

@@ -83,7 +83,8 @@ pub(super) async fn prepare<'a>(
     };
     let kept = worker.workspace.kept(&remote, issue.number).await?;
     let (earlier, leftover) = earlier(worker, held, &loaded.name, purpose, kept.as_ref()).await;
-    let checkout = laid_out(worker, held, &rules, &remote, &base_sha, leftover).await?;
+    let start = Start { remote: &remote, base: &base_sha, leftover, purpose };
+    let checkout = laid_out(worker, held, &rules, start).await?;
     let checkout = checkout.wanting(description(issue, &comments));
     let pushed_by_people = pushed_by_people(worker, &record, &checkout, &base_sha).await?;
     let proven = proven_work(&lease.record(), &checkout, earlier.as_ref()).await?;
@@ -205,17 +206,30 @@ async fn earlier(
     (Some(session), leftover)
 }
 
+/// What the work begins with.
+struct Start<'a> {
+    remote: &'a Remote,
+    base: &'a Sha,
+    leftover: Leftover,
+    purpose: RunPurpose,
+}
+
 /// The issue's branch in its folder, or the part of it that the rules name.
 async fn laid_out(
     worker: &Worker,
     held: &HeldIssue,
     rules: &RepositorySettings,
-    remote: &Remote,
-    base: &Sha,
-    leftover: Leftover,
+    Start { remote, base, leftover, purpose }: Start<'_>,
 ) -> Result<Checkout, WorkError> {
     let branch = choose_branch(worker, held, remote).await?;
     let (workspace, issue) = (worker.workspace.within(&rules.folders), held.issue.number);
+    let known = || worker.memory.base_checks.get(base, &rules.checks, worker.forge.now());
+    let workspace = match purpose {
+        RunPurpose::Work if !rules.checks.is_empty() && known().is_none() => workspace.checking_base(),
+        RunPurpose::Work | RunPurpose::Plan | RunPurpose::Report | RunPurpose::Review | RunPurpose::Investigate => {
+            workspace
+        }
+    };
     let checkout = checked_out(&workspace, remote, issue, &branch, base, leftover).await?;
     for folder in rules.folders.iter().filter(|folder| !checkout.folder().join(folder).is_dir()) {
         worker.progress(issue, &format!("`folders` names `{folder}`, which the branch does not have"));

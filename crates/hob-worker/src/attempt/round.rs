@@ -1,5 +1,7 @@
 //! One round: the agent works, or several profiles one after another, and Hob commits and proves what they did.
 
+use std::pin::pin;
+
 use hob_domain::{BlockReason, ChangeText, CheckResult, Conflict, Evidence, FailureClass, Outcome};
 use hob_workspace::{UnfitWork, WorkspaceError};
 
@@ -42,13 +44,33 @@ impl From<Proof> for Round {
     }
 }
 
-/// Runs the agent, and proves what it did. `failed` are the checks that the work so far failed.
+/// Runs the agent, and proves what it did. `failed` are the checks that the work so far failed. Meanwhile the folder of the checks is
+/// filled with the work so far, of which the agent's work is rarely more than a few files away.
 pub(super) async fn run_round(
     worker: &Worker,
     job: &Job<'_>,
     round: u32,
     failed: &[CheckResult],
 ) -> Result<Round, WorkError> {
+    if job.rules.checks.is_empty() {
+        return run_and_prove(worker, job, round, failed).await;
+    }
+    let tip = job.checkout.tip().await?;
+    beside(job.checkout.fill_ahead(&tip), on_heap(|| run_and_prove(worker, job, round, failed))).await
+}
+
+/// What `work` comes to. What is to be done before work needs it goes on beside it, and ends with it.
+async fn beside<T>(ahead: impl Future<Output = ()>, work: impl Future<Output = T>) -> T {
+    let (mut ahead, mut work) = (pin!(ahead), pin!(work));
+    tokio::select! {
+        // First, so that work finds that it has begun.
+        biased;
+        () = &mut ahead => work.await,
+        done = &mut work => done,
+    }
+}
+
+async fn run_and_prove(worker: &Worker, job: &Job<'_>, round: u32, failed: &[CheckResult]) -> Result<Round, WorkError> {
     // As often as the ledger lets a chain of hand-offs get longer.
     let change = loop {
         let allowance = match remaining_allowance(worker, job) {
