@@ -16,11 +16,19 @@ does so for one repository with a long past.
 
 measures instead how soon people are heard where many wait: three times from a label to the claim, and, while every job of the worker is busy,
 from `/hob explain` on a blocked issue to its answer. Each request takes 100 ms.
+
+    python3 lab/measure/many_repos.py target/release/hob --series repositories=1,10,100,1000
+    python3 lab/measure/many_repos.py target/release/hob --repositories 1 --series issues=100,1000,10000
+
+measure these beside each other, and fit how the calls of a round grow: the slope of their logarithms, 0 where they do not grow and 1 where they
+grow as what is named.
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import json
+import math
 import os
 import pathlib
 import signal
@@ -37,6 +45,8 @@ from embedded_forge import Forge, machine, print_table, until
 FRESH = (["status"], ["status", "--json"], ["status", "--ready"], ["run", "--once"], ["outcomes"])
 # Idle polls are at most so many intervals apart.
 SLOWEST = 10
+# Issues of which each is changed in a round of its own.
+CHANGES = 3
 SETTINGS = """
 agent = "asker"
 [agents.asker]
@@ -68,6 +78,7 @@ def arguments():
     parser.add_argument("--delay", type=int, default=0, help="milliseconds that each request takes")
     parser.add_argument("--heard", type=int, default=0, help="measure so many times how soon people are heard")
     parser.add_argument("--minutes", type=float, default=10, help="give up after this time")
+    parser.add_argument("--series", help="several sizes, such as repositories=1,10,100, and how the calls grow with them")
     return parser.parse_args()
 
 
@@ -237,7 +248,7 @@ def processor_seconds(pid):
 
 
 def idle(forge, worker, options, started):
-    """What the first round costs, and a later one in which nothing happens."""
+    """What the first round costs, a later one in which nothing happens, and one in which one issue changed."""
     took, (rest, graphql) = time.monotonic() - started[1], counts_since(forge, started[0])
     a_round = SLOWEST * seconds_of(options.interval)
     # Polls become as rare as they may, and each issue was looked at.
@@ -248,16 +259,34 @@ def idle(forge, worker, options, started):
     later = [max(0, count) / options.rounds for count in counts_since(forge, before)]
     core = (processor_seconds(worker.pid) - used) / (time.monotonic() - begun)
     own, all_of_it = memory_mb(worker.pid, "Pss_Anon:"), memory_mb(worker.pid, "Pss:")
-    return sum(later), [
+    changed = sum(later) + what_a_change_adds(forge, options, a_round)
+    return (sum(later), changed), [
         ("first round: calls that count, REST and GraphQL; time", f"{rest}, {graphql}; {took:.1f} s"),
         (f"a later round, each {a_round:g} s: the same; of a core", f"{later[0]:.1f}, {later[1]:.1f}; {core:.1%}"),
+        ("a round in which one issue changed: both; a mean", f"{changed:.1f}"),
         ("the worker's memory: its own; with the program's pages", f"{own:.1f} MB; {all_of_it:.1f} MB"),
     ]
 
 
-def main():
-    options = arguments()
-    options.hob = os.path.abspath(options.hob)
+def what_a_change_adds(forge, options, a_round):
+    """The calls for an issue that got a label which means nothing to Hob: those that as many rounds without a change do not make."""
+
+    def calls(change):
+        before = forge.requests()
+        change()
+        # Polls of the repository are more frequent after a change, and then become as rare as before.
+        time.sleep(options.rounds * a_round)
+        return forge.requests() - before
+
+    added = 0
+    for n in range(CHANGES):
+        place = f"/repos/ann/site{n * 37 % options.repositories}/issues/{n + 1}/labels"
+        added += calls(lambda: forge.call("POST", place, {"labels": ["later"]})) - calls(lambda: None)
+    return added / CHANGES
+
+
+def measure(options):
+    """The calls of a later round without and with a change, and all figures as rows."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         slow = [{"path": "/**", "login": "hob[bot]", "what": {"delay": options.delay}}] if options.delay else []
@@ -277,7 +306,8 @@ def main():
         if options.finished:
             # The first run lists what is finished.
             fresh(line, environment, forge, folder / "first", ["run", "--once"])
-        rows = [] if options.heard else [fresh(line, environment, forge, folder, asked) for asked in FRESH]
+        asked_before = () if options.heard or options.series else FRESH
+        rows = [fresh(line, environment, forge, folder, asked) for asked in asked_before]
         started = forge.counts(), time.monotonic()
         worker = subprocess.Popen(
             [*line, "--time", f"{options.minutes}m"],
@@ -288,24 +318,48 @@ def main():
         )
         first_round(worker, options.repositories)
         if options.heard:
-            each, found = 0, heard(forge, worker, options)
+            calls, found = (0, 0), heard(forge, worker, options)
         else:
-            each, found = idle(forge, worker, options, started)
+            calls, found = idle(forge, worker, options, started)
         worker.send_signal(signal.SIGTERM)
         worker.wait(timeout=60)
         forge.close()
+    named = "repositories; issues in each: blocked, in review; finished ledgers; time of a request"
+    size = f"{options.repositories}; {options.issues}, {options.in_review}; {options.finished}; {options.delay} ms"
+    return calls, [(named, size), *found, *rows]
+
+
+def slope(sizes, calls):
+    """The exponent of growth: the least-squares slope of the logarithms."""
+    points = [(math.log(size), math.log(max(1, count))) for size, count in zip(sizes, calls)]
+    middle = [sum(values) / len(points) for values in zip(*points)]
+    over = sum((x - middle[0]) * (y - middle[1]) for x, y in points)
+    return over / sum((x - middle[0]) ** 2 for x, _ in points)
+
+
+def series(options):
+    """Measures all sizes beside each other, since they wait most of the time, and says how the calls grow."""
+    what, sizes = options.series.split("=")
+    sizes = [int(size) for size in sizes.split(",")]
+    each = [argparse.Namespace(**vars(options) | {what: size}) for size in sizes]
+    with concurrent.futures.ThreadPoolExecutor(len(sizes)) as pool:
+        found = [calls for calls, _ in pool.map(measure, each)]
+    print(f"{machine()}.\n\n| {what} | calls of a later round | of one in which one issue changed |\n|---|---|---|")
+    for size, (later, changed) in zip(sizes, found):
+        print(f"| {size:,} | {later:.1f} | {changed:.1f} |")
+    exponents = [slope(sizes, calls) for calls in zip(*found)]
+    print("| exponent | " + " | ".join(f"{exponent:.2f}" for exponent in exponents) + " |")
+
+
+def main():
+    options = arguments()
+    options.hob = os.path.abspath(options.hob)
+    if options.series:
+        return series(options)
+    (later, _), rows = measure(options)
     print(f"{machine()}.\n")
-    print_table(
-        [
-            (
-                "repositories; issues in each: blocked, in review; finished ledgers; time of a request",
-                f"{options.repositories}; {options.issues}, {options.in_review}; {options.finished}; {options.delay} ms",
-            ),
-            *found,
-            *rows,
-        ]
-    )
-    sys.exit(each > options.reads)
+    print_table(rows)
+    sys.exit(later > options.reads)
 
 
 main()
