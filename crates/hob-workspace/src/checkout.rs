@@ -15,12 +15,12 @@ use crate::{
     commit::{self, Entry, On},
     committer, diff,
     error::library,
-    fill::Filling,
+    fill::{Clean, Filling},
     git::Git,
     git_dir::{self, GitDir},
     in_use::{Turn, Turns, Use},
     layout::{IssueFolder, Kind, blocking, remove, remove_aside, remove_git_folders, renew, unlock, write},
-    object_id::{checked, oid},
+    object_id::oid,
     part::{Part, Patterns},
     persons_commits::persons_commits,
     skeleton,
@@ -44,6 +44,7 @@ pub struct Checkout {
     left_out: Arc<Mutex<Vec<LeftOut>>>,
     in_use: Arc<Use>,
     turns: Turns,
+    pub(super) clean: Arc<Mutex<Option<Clean>>>,
     checks_base: bool,
 }
 
@@ -82,7 +83,7 @@ impl Checkout {
         let tree = folder.tree();
         let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
         let (kept, in_use) = (false, Arc::new(in_use));
-        let (part, turns, checks_base) = (Part::default(), Turns::default(), false);
+        let (part, turns, clean, checks_base) = (Part::default(), Turns::default(), Arc::default(), false);
         Self {
             git,
             secrets,
@@ -97,6 +98,7 @@ impl Checkout {
             left_out,
             in_use,
             turns,
+            clean,
             checks_base,
         }
     }
@@ -356,35 +358,6 @@ impl Checkout {
         blocking("read the diff", move || diff::read(&git, base, head, cap, &own)).await
     }
 
-    /// Checks a commit out into the clean folder of the checks, and returns that folder, with its own throwaway `.git`.
-    ///
-    /// # Errors
-    /// Errors of git and the disk.
-    pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
-        checked(sha)?;
-        let turn = self.turns.take(&self.in_use, Kind::Proof).await;
-        let filling = self.filling(Kind::Proof, &turn, self.patterns(&self.sources.base, &[sha]).await?);
-        let renewed = |folder: &IssueFolder| unlock(folder.repo()).and_then(|()| renew(&folder.place(Kind::Proof)));
-        filling.on_disk("renew the folder", renewed).await?;
-        if filling.fill(sha).await.is_err() {
-            filling.discard().await?;
-            filling.fill(sha).await?;
-        }
-        Ok(self.folder.place(Kind::Proof))
-    }
-
-    /// Fills the folder of the checks before they need it, beside other work, so that only what differs is left to write then:
-    /// [`proof`](Self::proof) waits for it. If it is dropped, or fails, the folder is filled when it is needed, and that reports it.
-    pub async fn fill_ahead(&self, sha: &Sha) {
-        // Git reads the patterns of a part from the issue's git directory, where each other command removes them.
-        if !self.part.is_whole() {
-            return;
-        }
-        if let Err(error) = self.proof(sha).await {
-            tracing::debug!(%error, "the folder of the checks could not be filled ahead: {error}");
-        }
-    }
-
     /// Records the branch's current tip on the server.
     pub(super) async fn note_pushed(&self, sha: Option<&Sha>) -> Result<(), WorkspaceError> {
         let (place, sha) = (self.folder.pushed(), sha.map_or_else(String::new, ToString::to_string));
@@ -489,11 +462,16 @@ impl Checkout {
     /// Makes a tree the commit, or the part of it that is checked out.
     async fn fill(&self, kind: Kind, sha: &Sha) -> Result<(), WorkspaceError> {
         let patterns = self.patterns(&self.sources.base, &[sha]).await?;
-        let turn = self.turns.take(&self.in_use, kind).await;
+        let turn = self.turn(kind).await;
         self.filling(kind, &turn, patterns).fill(sha).await
     }
 
-    fn filling<'a>(&'a self, kind: Kind, turn: &'a Arc<Turn>, patterns: Option<Patterns>) -> Filling<'a> {
+    /// The right to write a tree.
+    pub(super) async fn turn(&self, kind: Kind) -> Arc<Turn> {
+        self.turns.take(&self.in_use, kind).await
+    }
+
+    pub(super) fn filling<'a>(&'a self, kind: Kind, turn: &'a Arc<Turn>, patterns: Option<Patterns>) -> Filling<'a> {
         Filling { git: &self.git, folder: &self.folder, turn, branch: &self.branch, kind, patterns }
     }
 }

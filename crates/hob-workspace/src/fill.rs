@@ -10,10 +10,17 @@ use crate::{
     git::Git,
     in_use::Turn,
     intact::{Holds, Rules, remove_all_but_intact, rules},
-    layout::{IssueFolder, Kind, blocking, make, remove, renew},
+    layout::{IssueFolder, Kind, blocking, make, remove, renew, unlock},
     part::Patterns,
     pool, skeleton,
 };
+
+/// A tree that is clean before it is filled. Nobody else may write to it meanwhile.
+#[derive(Debug)]
+pub(super) struct Clean {
+    pub(super) turn: Arc<Turn>,
+    pub(super) rules: Option<Rules>,
+}
 
 /// A tree of an issue, to be filled.
 pub(super) struct Filling<'a> {
@@ -66,6 +73,11 @@ impl Filling<'_> {
 
     async fn refill(&self, sha: &Sha) -> Result<(), WorkspaceError> {
         let earlier = self.cleaned().await?;
+        self.fill_clean(sha, earlier).await
+    }
+
+    /// The same of a tree that is clean, under these rules.
+    pub(super) async fn fill_clean(&self, sha: &Sha, earlier: Option<Rules>) -> Result<(), WorkspaceError> {
         self.write(sha).await?;
         let (kind, holds) = (self.kind, self.holds());
         let now = self.on_disk("read the index", move |folder| Ok(rules(&folder.record(kind))));
@@ -88,6 +100,19 @@ impl Filling<'_> {
             skeleton::snapshot(folder, kind, &branch, &sha, patterns.as_ref())
         })
         .await
+    }
+
+    /// Removes what is not as git wrote it, and takes the rights away that processes of earlier children have to the folder.
+    pub(super) async fn clean_of_children(&self) -> Result<Option<Rules>, WorkspaceError> {
+        self.renewed().await?;
+        self.cleaned().await
+    }
+
+    /// The folder as one to which no process of an earlier child has rights.
+    pub(super) async fn renewed(&self) -> Result<(), WorkspaceError> {
+        let kind = self.kind;
+        self.on_disk("renew the folder", move |folder| unlock(folder.repo()).and_then(|()| renew(&folder.place(kind))))
+            .await
     }
 
     async fn cleaned(&self) -> Result<Option<Rules>, WorkspaceError> {

@@ -105,7 +105,12 @@ async fn run_and_prove(worker: &Worker, job: &Job<'_>, round: u32, failed: &[Che
             }
         }
     };
-    match commit(worker, job, &change).await {
+    let clean = async {
+        if !job.rules.checks.is_empty() {
+            job.checkout.clean_ahead().await;
+        }
+    };
+    match tokio::join!(commit(worker, job, &change), clean).0 {
         Err(WorkError::Workspace(WorkspaceError::Unfit(unfit))) => return Ok(Round::Unfit(unfit)),
         committed => committed?,
     }
