@@ -15,12 +15,12 @@ use crate::{
     commit::{self, Entry, On},
     committer, diff,
     error::library,
-    fill::{Clean, Filling},
+    fill::{Ahead, Clean, Filling},
     git::Git,
     git_dir::{self, GitDir},
-    in_use::{Turn, Turns, Use},
+    in_use::{Turn, Use},
     layout::{IssueFolder, Kind, blocking, remove, remove_aside, remove_git_folders, renew, unlock, write},
-    object_id::oid,
+    object_id::{checked, oid},
     part::{Part, Patterns},
     persons_commits::persons_commits,
     skeleton,
@@ -43,9 +43,7 @@ pub struct Checkout {
     wanted: String,
     left_out: Arc<Mutex<Vec<LeftOut>>>,
     in_use: Arc<Use>,
-    turns: Turns,
-    pub(super) clean: Arc<Mutex<Option<Clean>>>,
-    checks_base: bool,
+    ahead: Ahead,
 }
 
 /// The treatment of files that an earlier run left.
@@ -83,29 +81,13 @@ impl Checkout {
         let tree = folder.tree();
         let (unresolved, wanted, left_out) = (None, String::new(), Arc::default());
         let (kept, in_use) = (false, Arc::new(in_use));
-        let (part, turns, clean, checks_base) = (Part::default(), Turns::default(), Arc::default(), false);
-        Self {
-            git,
-            secrets,
-            folder,
-            tree,
-            branch,
-            sources,
-            part,
-            kept,
-            unresolved,
-            wanted,
-            left_out,
-            in_use,
-            turns,
-            clean,
-            checks_base,
-        }
+        let (part, ahead) = Default::default();
+        Self { git, secrets, folder, tree, branch, sources, part, kept, unresolved, wanted, left_out, in_use, ahead }
     }
 
     /// The same of a part of the repository; with `checks_base` the folder of the checks is filled beside the agent's.
     pub(super) fn within(self, part: Part, checks_base: bool) -> Self {
-        Self { part, checks_base, ..self }
+        Self { part, ahead: Ahead { checks_base, ..self.ahead }, ..self }
     }
 
     pub(super) fn part(&self) -> &Part {
@@ -358,6 +340,47 @@ impl Checkout {
         blocking("read the diff", move || diff::read(&git, base, head, cap, &own)).await
     }
 
+    /// Checks a commit out into the clean folder of the checks, and returns that folder, with its own throwaway `.git`.
+    ///
+    /// # Errors
+    /// Errors of git and the disk.
+    pub async fn proof(&self, sha: &Sha) -> Result<PathBuf, WorkspaceError> {
+        checked(sha)?;
+        let patterns = self.patterns(&self.sources.base, &[sha]).await?;
+        let clean = self.ahead.cleaned().take();
+        let is_filled = match clean {
+            Some(Clean { turn, rules }) => {
+                self.filling(Kind::Proof, &turn, patterns.clone()).fill_clean(sha, rules).await.is_ok()
+            }
+            None => false,
+        };
+        if !is_filled {
+            let turn = self.turn(Kind::Proof).await;
+            self.filling(Kind::Proof, &turn, patterns).fill_after_children(sha).await?;
+        }
+        Ok(self.folder.place(Kind::Proof))
+    }
+
+    /// Fills the folder of the checks before they need it, beside other work, so that only what differs is left to write then.
+    /// If it is dropped, or fails, [`proof`](Self::proof) fills it, and reports it.
+    pub async fn fill_ahead(&self, sha: &Sha) {
+        // Git reads the patterns of a part from the issue's git directory, where each other command removes them.
+        if self.part.is_whole()
+            && let Err(error) = self.proof(sha).await
+        {
+            tracing::debug!(%error, "the folder of the checks could not be filled ahead: {error}");
+        }
+    }
+
+    /// Cleans it beside other work, once the last child before the checks has ended; else [`proof`](Self::proof) does.
+    pub async fn clean_ahead(&self) {
+        if self.part.is_whole() && self.folder.place(Kind::Proof).exists() {
+            let turn = self.turn(Kind::Proof).await;
+            let rules = self.filling(Kind::Proof, &turn, None).clean_of_children().await;
+            *self.ahead.cleaned() = rules.ok().map(|rules| Clean { turn, rules });
+        }
+    }
+
     /// Records the branch's current tip on the server.
     pub(super) async fn note_pushed(&self, sha: Option<&Sha>) -> Result<(), WorkspaceError> {
         let (place, sha) = (self.folder.pushed(), sha.map_or_else(String::new, ToString::to_string));
@@ -445,13 +468,13 @@ impl Checkout {
         if self.lay().await.is_ok() {
             return Ok(());
         }
-        let turn = self.turns.take(&self.in_use, Kind::Agent).await;
+        let turn = self.turn(Kind::Agent).await;
         self.filling(Kind::Agent, &turn, None).discard().await?;
         self.lay().await
     }
 
     async fn lay(&self) -> Result<(), WorkspaceError> {
-        if !self.checks_base {
+        if !self.ahead.checks_base {
             return self.restore(&self.sources.start).await;
         }
         // Both need the git directory.
@@ -467,11 +490,11 @@ impl Checkout {
     }
 
     /// The right to write a tree.
-    pub(super) async fn turn(&self, kind: Kind) -> Arc<Turn> {
-        self.turns.take(&self.in_use, kind).await
+    async fn turn(&self, kind: Kind) -> Arc<Turn> {
+        self.ahead.turns.take(&self.in_use, kind).await
     }
 
-    pub(super) fn filling<'a>(&'a self, kind: Kind, turn: &'a Arc<Turn>, patterns: Option<Patterns>) -> Filling<'a> {
+    fn filling<'a>(&'a self, kind: Kind, turn: &'a Arc<Turn>, patterns: Option<Patterns>) -> Filling<'a> {
         Filling { git: &self.git, folder: &self.folder, turn, branch: &self.branch, kind, patterns }
     }
 }

@@ -1,6 +1,9 @@
 //! Fills an issue's tree with a commit: its own tree, a free one, or a new one.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use hob_domain::Sha;
 
@@ -8,7 +11,7 @@ use crate::{
     BranchName, WorkspaceError,
     error::disk,
     git::Git,
-    in_use::Turn,
+    in_use::{Turn, Turns},
     intact::{Holds, Rules, remove_all_but_intact, rules},
     layout::{IssueFolder, Kind, blocking, make, remove, renew, unlock},
     part::Patterns,
@@ -20,6 +23,21 @@ use crate::{
 pub(super) struct Clean {
     pub(super) turn: Arc<Turn>,
     pub(super) rules: Option<Rules>,
+}
+
+/// What is done to the folder of the checks before they need it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ahead {
+    pub(super) turns: Turns,
+    pub(super) clean: Arc<Mutex<Option<Clean>>>,
+    /// Whether the base is checked, so that the folder is filled beside the agent's.
+    pub(super) checks_base: bool,
+}
+
+impl Ahead {
+    pub(super) fn cleaned(&self) -> MutexGuard<'_, Option<Clean>> {
+        self.clean.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A tree of an issue, to be filled.
@@ -108,8 +126,18 @@ impl Filling<'_> {
         self.cleaned().await
     }
 
+    /// Fills a tree that children wrote to; one that cannot be filled is made anew.
+    pub(super) async fn fill_after_children(&self, sha: &Sha) -> Result<(), WorkspaceError> {
+        self.renewed().await?;
+        if self.fill(sha).await.is_err() {
+            self.discard().await?;
+            self.fill(sha).await?;
+        }
+        Ok(())
+    }
+
     /// The folder as one to which no process of an earlier child has rights.
-    pub(super) async fn renewed(&self) -> Result<(), WorkspaceError> {
+    async fn renewed(&self) -> Result<(), WorkspaceError> {
         let kind = self.kind;
         self.on_disk("renew the folder", move |folder| unlock(folder.repo()).and_then(|()| renew(&folder.place(kind))))
             .await

@@ -42,7 +42,6 @@ mod persons_commits;
 mod pool;
 mod prepared;
 mod profiles;
-mod proof_folder;
 mod public_paths;
 mod pull_template;
 mod push;

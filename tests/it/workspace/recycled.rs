@@ -111,6 +111,27 @@ async fn the_next_issue_gets_the_trees_of_one_that_ended() {
     yard.push(&next, &head, None).await.unwrap();
 }
 
+/// Once the agent has ended, nobody writes to the folder of the checks before they begin: one look at it is enough.
+#[tokio::test]
+async fn what_is_cleaned_before_the_checks_is_filled_without_another_look() {
+    let yard = yard(2).await;
+    yard.many().await;
+    let checkout = yard.prepared(7).await;
+    checkout.clean_ahead().await;
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    for leaves in ["left", "src/a.txt"] {
+        fs::write(proof.join(leaves), "left").unwrap();
+    }
+    checkout.clean_ahead().await;
+    assert!(!proof.join("left").exists() && !proof.join("src/a.txt").exists());
+    fs::write(proof.join("later"), "").unwrap();
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    assert_eq!(fs::read_to_string(proof.join("src/a.txt")).unwrap(), "one\ntwo\n");
+    assert!(proof.join("later").exists(), "it is looked through once");
+    let proof = checkout.proof(checkout.base()).await.unwrap();
+    assert!(!proof.join("later").exists() && proof.join("src/a.txt").exists());
+}
+
 /// Attack corpus L160: an agent, or a check, leaves something for the next issue.
 #[tokio::test]
 async fn nothing_of_an_issue_is_in_the_next_ones_trees() {
