@@ -116,14 +116,12 @@ impl Comments<'_> {
             return Ok(Shown::default());
         }
         let is_asking = on_pull.as_ref().is_some_and(|ids| !ids.reviewers.is_empty());
-        let Some((query, variables)) = self.request_of(lease, showing, on_pull.unwrap_or_default()) else {
+        let Some((body, count)) = self.request_of(lease, showing, on_pull.unwrap_or_default()) else {
             return Ok(Shown::default());
         };
         if showing.comment.is_none() {
             lease.comment_tried().store(true, Ordering::Relaxed);
         }
-        let count = 1 + Parts::of(&query).count();
-        let body = json!({ "query": query, "variables": variables });
         let answer = self.in_parts(lease, what, &body, count).await?;
         let comment = self.note_comment(lease, showing, &answer.data).await;
         let is_made = |kinds: &[&str]| answer.has_made(kinds);
@@ -231,8 +229,8 @@ impl Comments<'_> {
         self.forge.connection().lacking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The mutation and its variables. `None` if an id is not known.
-    fn request_of(self, lease: &HeldLease, showing: Showing<'_>, ids: PullIds) -> Option<(String, Value)> {
+    /// The body of the request, and how many writes it is. `None` if an id is not known.
+    fn request_of(self, lease: &HeldLease, showing: Showing<'_>, ids: PullIds) -> Option<(Value, usize)> {
         let Showing { issue, comment, body, changes, seen, on_pull } = showing;
         let on_pull = on_pull.map(|(_, on_pull)| on_pull).unwrap_or_default();
         let known = self.forge.repository.lock().unwrap_or_else(PoisonError::into_inner);
@@ -274,7 +272,8 @@ impl Comments<'_> {
                 variables.insert(name.to_owned(), nodes.into());
             }
         }
-        Some((show(commenting, parts), variables.into()))
+        let body = json!({ "query": show(commenting, parts), "variables": variables });
+        Some((body, 1 + parts.count()))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn show_work(worker: &Worker, lease: &HeldLease) {
 /// As for [`set_proof`], if the head is new. That it is shown again waits for nothing.
 pub(crate) async fn show_due(worker: &Worker, lease: &HeldLease) -> Result<(), WorkError> {
     let record = lease.record();
-    let (Some(pull), Some(status)) = (record.pull.number, record.pull.proof_again()) else { return Ok(()) };
+    let (Some(pull), Some(status)) = (record.pull.number, record.pull.due_status()) else { return Ok(()) };
     let is_new = record.state == State::InReview && record.work.head.as_ref() == Some(&status.head);
     let set = set_proof(worker, lease, pull, status).await;
     if is_new {

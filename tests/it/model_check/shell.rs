@@ -350,7 +350,7 @@ impl Shell {
                 match self.ledger(world, w, &mut lease, record, answer) {
                     Step::Made if matches!(lease.doing, Doing::Release | Doing::ReleaseReady) => Worker::Idle,
                     Step::Made => {
-                        // Only who has written what it tells knows that nobody has begun to tell it.
+                        // Only the holder that wrote the answer knows that nobody has begun to post it.
                         lease.looks &= lease.doing != Doing::Settle(State::InReview);
                         lease.doing = Doing::Comment;
                         holding(lease)

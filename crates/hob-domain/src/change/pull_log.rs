@@ -105,7 +105,7 @@ impl PullLog {
 
     /// The status that a head is to show instead of that a round is under way: the one that is due, or the one from before a round
     /// that ended without a new head.
-    pub fn proof_again(&self) -> Option<ProofStatus> {
+    pub fn due_status(&self) -> Option<ProofStatus> {
         let head = self.proving.as_ref()?;
         let before = self.proof.as_deref().cloned().filter(|status| status.head == *head);
         Some(before.unwrap_or_else(|| ProofStatus::pushed_after(head.clone())))

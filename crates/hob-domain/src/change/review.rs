@@ -250,7 +250,7 @@ impl ReviewLog {
     }
 
     /// Whether the round under way ends at the head that it began at.
-    pub(crate) fn is_unchanged(&self, head: &Sha) -> bool {
+    pub fn is_unchanged(&self, head: &Sha) -> bool {
         self.from.as_ref() == Some(head)
     }
 

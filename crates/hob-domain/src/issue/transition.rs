@@ -756,11 +756,11 @@ pub(crate) mod tests {
         assert_eq!((ended.state, ended.review.round.len()), (State::InReview, 0));
         assert_eq!(ended.review.handled, [ReviewEvent::Line(7)], "the check was on a head that is gone");
         assert_eq!((ended.work.head.clone(), ended.review.answers.clone()), (Some(status.head.clone()), vec![answer]));
-        assert_eq!(ended.pull.proof_again(), Some(status.clone()));
+        assert_eq!(ended.pull.due_status(), Some(status.clone()));
         assert!(!ended.pull.shows(&status) && ended.review.is_unanswered());
         ended.note(Note::ProofStatus(status.clone()));
         ended.note(Note::RoundAnswered);
-        assert!(ended.pull.shows(&status) && !ended.review.is_unanswered() && ended.pull.proof_again().is_none());
+        assert!(ended.pull.shows(&status) && !ended.review.is_unanswered() && ended.pull.due_status().is_none());
     }
 
     /// Work that passed and was not published is published unchanged, unless the answer asks for something else.

@@ -39,7 +39,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
     let Some(pull) = record.pull.number else { return Ok(AttemptEnd::Withdrawn) };
     let (shown, tally) = (&proven.shown, proven.evidence.tally());
     let status = ProofStatus::of(head.clone(), shown, tally, &status_line(shown));
-    let is_unchanged = record.review.from.as_ref() == Some(head);
+    let is_unchanged = record.review.is_unchanged(head);
     if is_unchanged {
         worker.progress(job.number(), "the round changed no file");
     }
@@ -75,7 +75,7 @@ pub(super) async fn publish_round(worker: &Worker, job: &Job<'_>, proven: &Prove
 
 /// The answers to each thread, review and request of the round.
 async fn answers(job: &Job<'_>, proven: &Proven, record: &Record) -> Result<Vec<EventAnswer>, WorkError> {
-    let has_changed = record.review.from.as_ref() != Some(&proven.head);
+    let has_changed = !record.review.is_unchanged(&proven.head);
     let change = if has_changed { proven.change.clone() } else { what_is_new(job, &proven.change).await? };
     let commit = Some(&proven.head).filter(|_| has_changed);
     let first = undone_first(&proven.notable);
@@ -103,7 +103,7 @@ async fn reviewers_of(worker: &Worker, job: &Job<'_>, pull: PullNumber, head: &S
     let review = job.held.lease.record().review;
     let is_of_round = |id| review.round.contains(&ReviewEvent::Review(id));
     let has_reviews = review.round.iter().any(|event| matches!(event, ReviewEvent::Review(_)));
-    if !has_reviews || review.from.as_ref() == Some(head) {
+    if !has_reviews || review.is_unchanged(head) {
         return Vec::new();
     }
     let reviews = match worker.forge.reviews(pull).all().await {
