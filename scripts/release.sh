@@ -77,7 +77,8 @@ features=''
 case "$target" in *-linux-*) features=jemalloc ;; esac
 
 build() {
-  local flags=() maps=("$source=/hob" "$target_dir=/hob/target" "${CARGO_HOME:-$HOME/.cargo}=/cargo")
+  # .cargo/config.toml says why this one; it is not read where flags are given.
+  local flags=(-Csymbol-mangling-version=v0) maps=("$source=/hob" "$target_dir=/hob/target" "${CARGO_HOME:-$HOME/.cargo}=/cargo")
   # Where the source of the standard library is installed, its paths are those of this machine.
   local sysroot commit
   sysroot="$(rustc --print sysroot)"
@@ -108,8 +109,8 @@ build() {
   local joined
   joined="$(printf '%s\x1f' "${flags[@]}")"
   CARGO_ENCODED_RUSTFLAGS="${joined%$'\x1f'}" CARGO_INCREMENTAL=0 \
-    cargo "$build" --profile dist --locked --package hob --bin hob --target "$target${glibc:+.$glibc}" ${features:+--features "$features"} >&2
-  binary="$target_dir/$target/dist/hob"
+    cargo "$build" --release --locked --package hob --bin hob --target "$target${glibc:+.$glibc}" ${features:+--features "$features"} >&2
+  binary="$target_dir/$target/release/hob"
 }
 
 # What people need beside the program goes into `$1`: completions, manual pages.

@@ -17,7 +17,7 @@ set -euo pipefail
 export LC_ALL=C
 
 # Of the archive, compressed.
-most_bytes=$((8 * 1024 * 1024))
+most_bytes=$((11 * 1024 * 1024))
 
 fail() {
   printf 'release_check.sh: %s\n' "$*" >&2
@@ -54,7 +54,7 @@ if [ -z "$target" ]; then
 fi
 
 if [ -n "$light" ]; then
-  export CARGO_PROFILE_DIST_OPT_LEVEL=0 CARGO_PROFILE_DIST_LTO=off CARGO_PROFILE_DIST_CODEGEN_UNITS=16
+  export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
   packing=(--xz 1)
 fi
 

@@ -140,6 +140,19 @@ def measure(bench, subject, command, steps, rounds, state):
     }
 
 
+def native(command, model="openai/scripted"):
+    """Hob's own agent, by this command."""
+
+    def subject(address, folder, state):
+        task = pathlib.Path(state) / "task.md"
+        task.write_text("Run the commands that the model names.\n")
+        settings = [f"model.default={model}", "agent=native", "sandbox.tier=none"]
+        chosen = [part for setting in settings for part in ("--set", setting)]
+        return [*command, "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--folder", str(folder), "--task", str(task)]
+
+    return subject
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", type=pathlib.Path, default=ROOT / "target/release", help="where `hob` and `hob-bench` are")
@@ -149,13 +162,6 @@ def main():
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     hob, bench = (str(args.target / name) for name in ("hob", "hob-bench"))
-
-    def native(address, folder, state):
-        task = pathlib.Path(state) / "task.md"
-        task.write_text("Run the commands that the model names.\n")
-        settings = ["model.default=openai/scripted", "agent=native", "sandbox.tier=none"]
-        chosen = [part for setting in settings for part in ("--set", setting)]
-        return [hob, "--state-dir", f"{state}/hob", *chosen, "-q", "agent", "run", "--folder", str(folder), "--task", str(task)]
 
     def peer(name):
         place, model = PEERS[name]
@@ -177,7 +183,7 @@ def main():
 
     rows = {}
     with tempfile.TemporaryDirectory(prefix="agent-cost-") as state:
-        subjects = [("hob native", native), ("bare loop", bare)]
+        subjects = [("hob native", native([hob])), ("bare loop", bare)]
         if args.agents:
             subjects += [(name, peer(name)) for name in PEERS if (args.agents / name).is_dir()]
         for name, subject in subjects:
