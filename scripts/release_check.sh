@@ -117,6 +117,13 @@ case "$target" in
     readelf --sections --wide "$hob" | grep ' \.relr\.dyn ' >/dev/null || fail "the program has its relocations in the long form"
     ;;
 esac
+case "$target" in
+  *-linux-*)
+    # Hardly anything would be in it without the names that the list has, which `-Csymbol-mangling-version=v0` gives.
+    agents="$(readelf --sections --wide "$hob" | sed -n 's/.* \.text\.agent  *PROGBITS *[0-9a-f]* [0-9a-f]* \([0-9a-f]*\) .*/\1/p')"
+    [ $((0x${agents:-0})) -gt 1000000 ] || fail "what agents run is not side by side in the program: see build.rs"
+    ;;
+esac
 # Of whoever built it, and different elsewhere.
 for path in "${CARGO_HOME:-$HOME/.cargo}" "$(rustc --print sysroot)" "$PWD" "$work"; do
   if grep --text --quiet --fixed-strings "$path/" "$hob"; then
