@@ -24,12 +24,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILE = ROOT / "scripts/agent_order.ld"
-# A group may bring as much again as what runs of it, or this many bytes for each function that runs, whichever is more.
-SPARE = 400
+# A group may bring this many bytes that do not run, for each function that does.
+SPARE = 600
 # The system maps 64 kB around what runs. This much elsewhere is the sign that the file is old.
 ELSEWHERE_MAX = 2_000_000
 WINDOW = 1 << 16
 SECTION = ".text.agent"
+# The crates of the processes around a box. They do not start below valgrind, so all of their code is taken: 0.4 MB.
+AROUND_BOXES = ("8landlock", "11hob_process", "11hob_sandbox")
 MODELS = ("openai/scripted", "anthropic/claude-sonnet-4-5")
 # Functions that the compiler takes for rarely called have a prefix of their own. They are small, and some of each kind run.
 HEAD = f"""/* What an agent's process runs, written by scripts/agent_order.py. build.rs says what it is for. */
@@ -70,7 +72,7 @@ class Group:
         self.run_bytes += size * runs
 
 
-def groups(programs):
+def groups(programs, spare):
     """The beginnings of names that the file lists, for some programs, each its functions and the names of those that run."""
     root = Group()
     for functions, run in programs:
@@ -83,7 +85,7 @@ def groups(programs):
     def walk(group, path):
         if not group.run:
             return
-        fits = group.bytes - group.run_bytes <= max(group.run_bytes, SPARE * group.run)
+        fits = group.bytes - group.run_bytes <= spare * group.run
         # It ends with an identifier: after a `*`, a single letter would match nearly everything.
         if not group.longer or (fits and path[-1][:1].isdigit()):
             yield "".join(path) + ("*" if path[0] == "_R" else "")
@@ -104,12 +106,18 @@ def functions_of(binary):
     return functions
 
 
+def called(file):
+    """The names of the functions in what valgrind wrote of a process."""
+    found = (re.fullmatch(r"c?fn=(.+?)('\d+)?", line) for line in file.read_text(errors="replace").splitlines())
+    return {line[1] for line in found if line}
+
+
 def run_by_agents(binary, bench):
-    """The names of the functions that runs of an agent call."""
+    """The names of the functions that runs of an agent call: those of all its processes, and those of Hob's small ones beside it."""
     spec = importlib.util.spec_from_file_location("agent_cost", ROOT / "lab/measure/agent_cost.py")
     cost = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(cost)
-    names = set()
+    every, small = set(), set()
     for model in MODELS:
         with tempfile.TemporaryDirectory(prefix="agent-order-") as state:
             calls = pathlib.Path(state) / "calls"
@@ -118,11 +126,10 @@ def run_by_agents(binary, bench):
             command = [*valgrind, f"--callgrind-out-file={calls}/%p", binary]
             commands = [step.format(n=n) for n in range(3) for step in cost.STEPS.values()]
             cost.run(bench, cost.native(command, model), commands, state)
-            for file in calls.iterdir():
-                for line in file.read_text(errors="replace").splitlines():
-                    if called := re.fullmatch(r"c?fn=(.+?)('\d+)?", line):
-                        names.add(called[1])
-    return names
+            runs = sorted((called(file) for file in calls.iterdir()), key=len)
+            every.update(*runs)
+            small.update(*runs[:-1])
+    return every, small
 
 
 def section_of(binary):
@@ -148,16 +155,19 @@ def main():
     parser.add_argument("--bench", default=str(ROOT / "target/release/hob-bench"), help="the program with the scripted model")
     parser.add_argument("--check", action="store_true", help="write nothing")
     args = parser.parse_args()
-    programs = []
+    all_processes, small_ones = [], []
     for program in args.programs:
         functions = functions_of(program)
-        run = run_by_agents(program, args.bench) & functions.keys()
-        programs.append((functions, run))
-        print(f"{program}: {len(run)} functions of {sum(functions[name][1] for name in run) / 1e6:.1f} MB run")
+        every, small = (names & functions.keys() for names in run_by_agents(program, args.bench))
+        all_processes.append((functions, every))
+        small_ones.append((functions, small))
+        print(f"{program}: {len(every)} functions of {sum(functions[name][1] for name in every) / 1e6:.1f} MB run")
         if args.check:
-            check(program, functions, run)
+            check(program, functions, every)
     if not args.check:
-        names = groups(programs)
+        # What several processes run comes first, and nothing else is there.
+        first = [*(f"_R*Cs*_{crate}*" for crate in AROUND_BOXES), *groups(small_ones, 0)]
+        names = [*first, *(name for name in groups(all_processes, SPARE) if name not in first)]
         FILE.write_text(HEAD + "".join(f"    *(.text.{name})\n" for name in names) + TAIL)
         print(f"{FILE.name}: {len(names)} lines")
 

@@ -18,12 +18,13 @@ import json
 import os
 import pathlib
 import platform
-import select
+import queue
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -66,6 +67,18 @@ def pss_mb(pid):
     return kilobytes * 1024 / 1e6
 
 
+def read_lines(stream):
+    """A queue of the lines that come, each with the time at which it came."""
+    lines = queue.SimpleQueue()
+
+    def read():
+        for line in stream:
+            lines.put((time.monotonic(), line))
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
 def run(bench, subject, commands, state):
     """One run: seconds to the first request, seconds a step, CPU seconds, peak and shared MB, bytes of the first and the last request."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=state))
@@ -86,20 +99,19 @@ def run(bench, subject, commands, state):
         agent = subprocess.Popen(
             subject(address, folder, state), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
+        lines = read_lines(server.stdout)
         seen, stopped = [], 0
         while len(seen) < len(commands) + 1:
-            ready, _, _ = select.select([server.stdout], [], [], 1)
-            if not ready:
+            try:
+                came, line = lines.get(timeout=1)
+            except queue.Empty:
                 if os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                     sys.exit(f"{agent.args[0]} ended before its work was done: {' '.join(map(str, agent.args))}")
                 continue
-            line = server.stdout.readline()
-            if not line:
-                sys.exit("the scripted model ended")
             request = json.loads(line)
             # Requests for titles and the like are not steps.
             if "step" in request["kind"] or request["kind"] == "ending":
-                seen.append((time.monotonic() - stopped, request["bytes"]))
+                seen.append((came - stopped, request["bytes"]))
                 if len(seen) == len(commands):
                     pss = pss_mb(agent.pid)
                     stopped = time.monotonic() - seen[-1][0]
