@@ -5,7 +5,10 @@
 //! - Sources, read 2026-11: the errors of OpenAI's chat completions (`unsupported_parameter`), of Anthropic's messages, and of
 //!   vLLM's and llama.cpp's servers for a completion that does not fit the window beside its prompt.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+};
 
 use bytes::Bytes;
 use hob_config::EditForm;
@@ -14,11 +17,12 @@ use hob_egress::ServiceTier;
 
 use crate::model::{
     ModelError, ModelReply,
-    http::{Call, Collect, Http},
+    collect::Collect,
+    http::{Call, Http},
 };
 
-/// Tries of one request: as it is, and once more for each of the six refusals.
-const TRIES: usize = 7;
+/// Tries of one request: as it is, and once more for each of the seven refusals.
+const TRIES: usize = 8;
 /// Tokens of a reply that are too few to work with: then the request has to become shorter.
 const CAP_LEAST: u32 = 1_024;
 /// The two names of the cap at interfaces compatible with OpenAI's.
@@ -43,6 +47,7 @@ pub(super) struct Adapted {
     cap: AtomicU32,
     has_other_name: AtomicBool,
     lacks_effort: AtomicBool,
+    lacks_count: AtomicBool,
     lacks_patch_tool: AtomicBool,
     lacks_patch_text: AtomicBool,
     lacks_flex: AtomicBool,
@@ -57,6 +62,7 @@ impl Adapted {
             cap: AtomicU32::new(u32::MAX),
             has_other_name: no(),
             lacks_effort: no(),
+            lacks_count: no(),
             lacks_patch_tool: AtomicBool::new(!tool),
             lacks_patch_text: AtomicBool::new(!tool && !text),
             lacks_flex: no(),
@@ -86,6 +92,11 @@ impl Adapted {
     /// The word for the effort, unless the service refused it.
     pub(super) fn effort<T>(&self, wanted: Option<T>) -> Option<T> {
         wanted.filter(|_| !self.lacks_effort.load(Relaxed))
+    }
+
+    /// Whether the stream is asked for a count of its tokens.
+    pub(super) fn counts(&self) -> bool {
+        !self.lacks_count.load(Relaxed)
     }
 
     /// The tier where it should be `wanted`.
@@ -133,7 +144,7 @@ impl Adapted {
             error => error.refusal(),
         };
         let Some(message) = message.map(str::to_lowercase) else { return false };
-        if let Some(fitting) = fitting(&message, cap) {
+        if let Some(fitting) = fitting(&message, cap).or_else(|| allowed(&message, cap)) {
             return self.cap.fetch_min(fitting, Relaxed) > fitting;
         }
         // Other servers of the interface may know functions only, or functions and custom tools.
@@ -148,6 +159,9 @@ impl Adapted {
         }
         if !REFUSALS.iter().any(|refusal| message.contains(refusal)) {
             return false;
+        }
+        if message.contains("stream_options") {
+            return !self.lacks_count.swap(true, Relaxed);
         }
         if ["reasoning_effort", "reasoning.effort"].iter().any(|name| message.contains(name)) {
             return !self.lacks_effort.swap(true, Relaxed);
@@ -177,6 +191,19 @@ fn fitting(message: &str, cap: u32) -> Option<u32> {
         _ => return None,
     };
     u32::try_from(fits).ok().filter(|fits| *fits >= CAP_LEAST && u64::from(*fits) < cap)
+}
+
+/// The largest cap that a service allows, of a message that names only that: `the valid range of max_tokens is [1, 8192]`.
+fn allowed(message: &str, cap: u32) -> Option<u32> {
+    let is_about_it = NAMES.iter().any(|name| message.contains(name));
+    let is_about_more = ["context length", "prompt", "input", "requested"].iter().any(|word| message.contains(word));
+    if !is_about_it || is_about_more {
+        return None;
+    }
+    let plain = message.replace([',', '_'], "");
+    let numbers = plain.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse::<u32>().ok());
+    let most: BTreeSet<u32> = numbers.filter(|number| (CAP_LEAST..cap).contains(number)).collect();
+    most.first().copied().filter(|_| most.len() == 1)
 }
 
 #[cfg(test)]
@@ -222,6 +249,24 @@ mod tests {
     }
 
     #[test]
+    fn the_cap_that_is_allowed_is_taken_where_only_that_is_named() {
+        for (message, allows) in [
+            ("invalid max_tokens value, the valid range of max_tokens is [1, 8192]", Some(8_192)),
+            ("range of max_tokens should be [1, 8,192]", Some(8_192)),
+            (
+                "`max_tokens` must be less than or equal to `8192`, less than the `context_window` of this model",
+                Some(8_192),
+            ),
+            ("max_tokens must be at least 1", None),
+            ("max_tokens is too large: 16384", None),
+            ("range of input length should be [1, 30720]", None),
+            ("maximum context length is 8192 tokens, reduce the prompt or max_tokens", None),
+        ] {
+            assert_eq!(allowed(message, 16_384), allows, "{message}");
+        }
+    }
+
+    #[test]
     fn what_is_refused_is_left_out_from_then_on_and_once() {
         let adapted = Adapted::new(None);
         let learn = |error: &ModelError| adapted.learn(error, 9_000, EditForm::Patch);
@@ -240,6 +285,8 @@ mod tests {
         let effort = refused("Unrecognized request argument supplied: reasoning_effort");
         assert!(learn(&effort) && !learn(&effort));
         assert_eq!(adapted.effort(Some("high")), None);
+        let count = refused("Unrecognized request argument supplied: stream_options");
+        assert!(adapted.counts() && learn(&count) && !learn(&count) && !adapted.counts());
         let cap = ModelError::TooLong("max_tokens: 9000 > 4096, the maximum number of output tokens".into());
         assert!(learn(&cap) && !learn(&cap));
         assert_eq!((adapted.cap(9_000), adapted.cap(2_000)), (4_096, 2_000));

@@ -20,34 +20,16 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
 use crate::{
-    model::{Funds, ModelError, ModelReply, classify::status_error, sse::Events},
+    model::{Funds, ModelError, ModelReply, classify::status_error, collect::Collect, reader::Reader},
     report::with_causes,
 };
 
-/// Bytes one answer may have.
-const ANSWER_MAX: usize = 16 << 20;
 /// Bytes of an error's body that are read.
 const ERROR_MAX: usize = 64 << 10;
 /// How long a service is waited for in its slow tier: OpenAI's "Flex processing" guide, read 2026-11, advises 15 minutes.
 const FLEX_IDLE: Duration = Duration::from_secs(15 * 60);
 /// How long to wait for the end of a stream once its reply is complete: then its connection can be reused.
 const END: Duration = Duration::from_secs(1);
-
-/// Builds a reply from the data of a stream's events.
-pub(super) trait Collect: Default + Send {
-    /// Takes one event.
-    fn event(&mut self, data: &str) -> Result<(), ModelError>;
-    /// Whether the service reported that the reply is complete.
-    fn is_complete(&self) -> bool;
-    /// Whether the service reported the tokens.
-    fn is_counted(&self) -> bool;
-    /// What the service bills otherwise than ordinary tokens: its tier, and the tokens that it caches for an hour.
-    fn bill(&self) -> Bill {
-        Bill::default()
-    }
-    /// The reply of the model `of`, for a request of `sent` bytes.
-    fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError>;
-}
 
 /// The request to send. Its bytes are shared by every attempt.
 pub(super) struct Call<'a> {
@@ -189,28 +171,20 @@ impl Http {
             let headers = answer.headers().clone();
             return Err(status_error(status.as_u16(), &headers, &self.error_body(answer).await));
         }
-        let (mut events, mut collect, mut size) = (Events::default(), C::default(), 0);
+        let mut reader = Reader::<C>::default();
         let mut chunks = answer.bytes_stream();
         loop {
-            let patience = if collect.is_complete() { END.min(idle) } else { idle };
+            let patience = if reader.is_complete() { END.min(idle) } else { idle };
             let chunk = match timeout(patience, chunks.next()).await {
                 Ok(Some(Ok(chunk))) => chunk,
                 Ok(None) => break,
-                Ok(Some(Err(_))) | Err(_) if collect.is_complete() => break,
+                Ok(Some(Err(_))) | Err(_) if reader.is_complete() => break,
                 Ok(Some(Err(_))) => return Err(ModelError::Cut),
                 Err(elapsed) => return Err(silent(elapsed)),
             };
-            size += chunk.len();
-            if size > ANSWER_MAX {
-                return Err(ModelError::TooBig(ANSWER_MAX));
-            }
-            for data in events.push(&chunk).map_err(|too_big| ModelError::TooBig(too_big.0))? {
-                collect.event(&data)?;
-            }
+            reader.push(&chunk)?;
         }
-        if size > 0 && !collect.is_complete() && !events.seen() {
-            return Err(ModelError::Garbage("it is not an event stream".into()));
-        }
+        let collect = reader.end()?;
         let (is_counted, bill) = (collect.is_counted(), collect.bill());
         let reply = collect.finish(of, call.body.len())?;
         match (held, call.funds) {

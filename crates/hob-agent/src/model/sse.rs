@@ -1,4 +1,6 @@
 //! Server-sent events: bytes in, events out, as far as the models' services use the format.
+//!
+//! - Beyond the format, as some servers write it: an event may end without an empty line where the next one begins, and at the end.
 
 /// Bytes one event may have.
 const EVENT_MAX: usize = 8 << 20;
@@ -10,6 +12,7 @@ pub(crate) struct Events {
     scanned: usize,
     data: String,
     seen: bool,
+    has_begun: bool,
 }
 
 /// An event, or a line of one, that is larger than any can be.
@@ -39,19 +42,44 @@ impl Events {
         self.seen
     }
 
+    /// The data of the events that are whole, though the stream ended before their end.
+    pub(super) fn rest(&mut self) -> Vec<String> {
+        let line = String::from_utf8_lossy(&std::mem::take(&mut self.buffer)).into_owned();
+        let mut complete = Vec::new();
+        self.line(&line, &mut complete);
+        if self.is_whole() {
+            complete.extend(self.event());
+        }
+        complete
+    }
+
     fn line(&mut self, line: &str, complete: &mut Vec<String>) {
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
+        let line = line.strip_prefix('\u{feff}').filter(|_| is_first).unwrap_or(line);
         if line.is_empty() {
-            let data = std::mem::take(&mut self.data);
-            if !data.is_empty() {
-                self.seen = true;
-                complete.push(data);
-            }
+            complete.extend(self.event());
         } else if let Some(data) = line.strip_prefix("data:") {
+            if self.is_whole() {
+                complete.extend(self.event());
+            }
             if !self.data.is_empty() {
                 self.data.push('\n');
             }
             self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
         }
+    }
+
+    /// The data so far as an event.
+    fn event(&mut self) -> Option<String> {
+        let data = std::mem::take(&mut self.data);
+        self.seen |= !data.is_empty();
+        (!data.is_empty()).then_some(data)
+    }
+
+    /// Whether the data is a whole message of a model's service, which another line cannot go on.
+    fn is_whole(&self) -> bool {
+        let data = self.data.trim();
+        data == "[DONE]" || data.ends_with('}') && serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok()
     }
 }
 
@@ -62,6 +90,28 @@ mod tests {
     use super::*;
 
     const STREAM: &str = ": comment\nevent: a\ndata: {\"x\": \"ü\"}\n\nid: 1\r\ndata:one\r\ndata: two\r\n\r\n\n\ndata: [DONE]\n\ndata: cut";
+
+    /// The events of a stream, and what is whole at its end.
+    fn all(stream: &str) -> Vec<String> {
+        let mut events = Events::default();
+        let mut found = events.push(stream.as_bytes()).unwrap();
+        found.extend(events.rest());
+        found
+    }
+
+    #[test]
+    fn an_event_ends_where_the_next_one_begins_and_at_the_end() {
+        let both = ["{\"a\":1}", "{\"b\":2}"];
+        for stream in [
+            "data: {\"a\":1}\n\ndata: {\"b\":2}",
+            "data: {\"a\":1}\r\ndata: {\"b\":2}\r\n",
+            "\u{feff}data: {\"a\":1}\ndata: {\"b\":2}\n\n",
+            "data: {\"a\":1}\n\ndata: {\"b\":2}\n\ndata: {\"c",
+        ] {
+            assert_eq!(all(stream), both, "{stream}");
+        }
+        assert_eq!(all("data: {\"a\":\ndata: 1}\ndata: [DONE]"), ["{\"a\":\n1}", "[DONE]"]);
+    }
 
     #[test]
     fn a_flood_without_a_line_end_is_refused() {

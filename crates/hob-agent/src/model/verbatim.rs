@@ -18,10 +18,10 @@ pub struct Verbatim {
 }
 
 impl Verbatim {
-    /// The message of the model `of`; `None` if it is too large to keep.
+    /// The message of the model `of`; `None` if there is nothing in it, or it is too large to keep.
     pub(crate) fn new(of: &str, json: String) -> Option<Self> {
         let digest = digest(&json);
-        (json.len() <= MAX).then(|| Self { of: of.to_owned(), json, digest })
+        (1..=MAX).contains(&json.len()).then(|| Self { of: of.to_owned(), json, digest })
     }
 
     /// The JSON, if it is this model's and unchanged.

@@ -7,9 +7,9 @@
 //!   name; vLLM made a new id for each piece (`DeltaToolCall` with a default id).
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::model::{ModelError, ToolCall};
+use crate::model::{ModelError, ToolCall, lenient::text, pieces::Pieces};
 
 /// Calls one reply may have.
 const CALLS_MAX: usize = 128;
@@ -18,14 +18,16 @@ const CALLS_MAX: usize = 128;
 #[derive(Debug, Deserialize)]
 pub(super) struct CallDelta {
     index: Option<Value>,
-    id: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    id: String,
     function: Option<FunctionDelta>,
     /// Of a custom tool, whose input is a plain text.
     custom: Option<CustomDelta>,
 }
 
+/// A piece of a function's call; also the member `function_call` of servers that have no calls beside each other.
 #[derive(Debug, Default, Deserialize)]
-struct FunctionDelta {
+pub(super) struct FunctionDelta {
     name: Option<String>,
     arguments: Option<Value>,
 }
@@ -45,15 +47,21 @@ struct Partial {
     index: Option<u64>,
     id: String,
     name: String,
-    arguments: String,
+    arguments: Pieces,
     is_custom: bool,
+}
+
+impl From<FunctionDelta> for CallDelta {
+    fn from(function: FunctionDelta) -> Self {
+        Self { index: None, id: String::new(), function: Some(function), custom: None }
+    }
 }
 
 impl Calls {
     /// Adds a piece.
     pub(super) fn add(&mut self, delta: CallDelta) -> Result<(), ModelError> {
         let index = delta.index.as_ref().and_then(Value::as_u64);
-        let id = delta.id.unwrap_or_default();
+        let id = delta.id;
         let is_custom = delta.custom.is_some();
         let custom = |CustomDelta { name, input }| FunctionDelta { name, arguments: input.map(Value::String) };
         let FunctionDelta { name, arguments } = delta.custom.map(custom).or(delta.function).unwrap_or_default();
@@ -63,7 +71,7 @@ impl Calls {
             Some(Value::String(more)) => more,
             Some(whole) => whole.to_string(),
         };
-        let place = self.place(index, &id, &name);
+        let place = self.place(index, &id, &name, &more);
         let place = place.unwrap_or_else(|| {
             self.0.push(Partial { index, ..Partial::default() });
             self.0.len() - 1
@@ -81,15 +89,21 @@ impl Calls {
         } else if call.arguments.is_empty() && !call.name.ends_with(&name) {
             call.name.push_str(&name);
         }
-        call.arguments.push_str(&more);
+        if !call.arguments.is_repeated_by(&more) {
+            call.arguments.push(&more);
+        }
         call.is_custom |= is_custom;
         Ok(())
     }
 
     /// The call that a piece continues; `None` if it begins one.
-    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
-        if let Some(same) = self.0.iter().position(|call| !id.is_empty() && call.id == id) {
-            return Some(same);
+    fn place(&self, index: Option<u64>, id: &str, name: &str, more: &str) -> Option<usize> {
+        if let Some(same) = self.0.iter().rposition(|call| !id.is_empty() && call.id == id) {
+            let before = &self.0[same];
+            let is_elsewhere = index.zip(before.index).is_some_and(|(index, before)| index != before);
+            // Some servers give all calls the same id.
+            let begins = !name.is_empty() && (is_elsewhere || before.arguments.is_followed_by(more));
+            return (!begins).then_some(same);
         }
         let place = match index {
             Some(index) => self.0.iter().rposition(|call| call.index == Some(index))?,
@@ -99,7 +113,7 @@ impl Calls {
         if name.is_empty() {
             return Some(place);
         }
-        let goes_on = if before.is_whole() {
+        let goes_on = if before.arguments.is_whole() {
             false
         } else if !id.is_empty() && !before.id.is_empty() {
             // A new id and a name begin a call, unless the last one is under way by this name.
@@ -113,18 +127,10 @@ impl Calls {
     /// All of them.
     pub(super) fn finish(self) -> Vec<ToolCall> {
         let whole = |Partial { id, name, arguments, is_custom, .. }| match is_custom {
-            true => ToolCall::of_text(id, name, arguments),
-            false => ToolCall { id, name, arguments },
+            true => ToolCall::of_text(id, name, arguments.whole()),
+            false => ToolCall { id, name, arguments: arguments.whole() },
         };
         self.0.into_iter().map(whole).collect()
-    }
-}
-
-impl Partial {
-    /// Whether its arguments are complete.
-    fn is_whole(&self) -> bool {
-        let arguments = self.arguments.trim_end();
-        arguments.ends_with('}') && serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
     }
 }
 

@@ -20,6 +20,9 @@ use crate::model::{
 /// Characters of a tool's name that are sent back.
 const NAME_MAX: usize = 64;
 
+/// The wish for a count of the tokens at the end of a stream.
+const COUNTED: &str = r#","stream_options":{"include_usage":true}"#;
+
 /// The words before pictures that tools showed.
 const SHOWN: &str = "[Hob] The pictures of the answers above, in their order";
 
@@ -62,8 +65,9 @@ impl OpenAi {
     /// The messages come last, so that each request begins with the bytes of the one before.
     fn body(&self, request: &ModelRequest<'_>) -> Bytes {
         let mut body = format!(
-            r#"{{"model":{},"stream":true,"stream_options":{{"include_usage":true}},"{}":{}"#,
+            r#"{{"model":{},"stream":true{},"{}":{}"#,
             json!(self.model),
+            if self.adapted.counts() { COUNTED } else { "" },
             self.adapted.name(self.cap_name),
             self.cap(request)
         );

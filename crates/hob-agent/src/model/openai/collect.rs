@@ -9,8 +9,9 @@ use serde_json::Value;
 use crate::model::{
     ModelError, ModelReply, Stop, ToolCall, Usage, Verbatim,
     classify::stream_error,
-    http::Collect,
-    openai::calls::{CallDelta, Calls},
+    collect::Collect,
+    lenient::{lenient, list, tokens},
+    openai::calls::{CallDelta, Calls, FunctionDelta},
 };
 
 /// The parts of a reply so far.
@@ -30,36 +31,49 @@ pub(super) struct Collected {
 
 #[derive(Deserialize)]
 struct Chunk {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "list")]
     choices: Vec<Choice>,
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<Counted>,
+    #[serde(default, deserialize_with = "lenient")]
     service_tier: Option<String>,
     error: Option<Value>,
+    /// Says `error` where the members of an error are those of the chunk.
+    #[serde(default, deserialize_with = "lenient")]
+    object: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    #[serde(alias = "message")]
     delta: Option<Delta>,
+    /// The whole reply, of a server that does not stream.
+    message: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
     content: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
     refusal: Option<String>,
-    reasoning_content: Option<String>,
+    reasoning_content: Option<Value>,
     reasoning: Option<Value>,
+    #[serde(default, deserialize_with = "lenient")]
     reasoning_details: Option<Vec<Value>>,
-    tool_calls: Option<Vec<CallDelta>>,
+    #[serde(default, deserialize_with = "list")]
+    tool_calls: Vec<CallDelta>,
+    /// The one call of a server of before `tool_calls`.
+    function_call: Option<FunctionDelta>,
 }
 
 #[derive(Deserialize)]
 struct Counted {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tokens")]
     prompt_tokens: u64,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tokens")]
     completion_tokens: u64,
+    #[serde(default, deserialize_with = "lenient")]
     prompt_tokens_details: Option<Details>,
 }
 
@@ -69,49 +83,74 @@ struct Details {
     cache_write_tokens: Option<u64>,
 }
 
+/// The end of a reply that its server broke off: OpenRouter, vLLM and SGLang, DeepSeek, and GLM, in this order.
+const BROKEN_OFF: [&str; 4] = ["error", "abort", "insufficient_system_resource", "network_error"];
+
+impl Collected {
+    /// Why the reply ends; an error if its server broke it off.
+    fn ends(&mut self, reason: &str) -> Result<(), ModelError> {
+        let reason = reason.to_ascii_lowercase();
+        self.stop = Some(match reason.as_str() {
+            "length" | "max_tokens" | "model_length" => Stop::Length,
+            "content_filter" | "safety" | "sensitive" => Stop::Refused,
+            reason if BROKEN_OFF.contains(&reason) => return Err(ModelError::Cut),
+            _ => Stop::Finished,
+        });
+        Ok(())
+    }
+
+    fn counted(&mut self, counted: &Counted) {
+        let (input, output) = (counted.prompt_tokens, counted.completion_tokens);
+        let details = counted.prompt_tokens_details.as_ref();
+        let of = |count: fn(&Details) -> Option<u64>| details.and_then(count).unwrap_or(0);
+        let cached_input = of(|details| details.cached_tokens).min(input);
+        let cache_write = of(|details| details.cache_write_tokens).min(input - cached_input);
+        // Zeros of a server that does not count.
+        if input + output > 0 {
+            self.usage = Some(Usage { input, cached_input, cache_write, output });
+        }
+    }
+
+    fn delta(&mut self, delta: Delta) -> Result<(), ModelError> {
+        if let Some(content) = &delta.content {
+            push_words(content, &mut self.text);
+        }
+        self.refusal.push_str(&delta.refusal.unwrap_or_default());
+        for (member, more) in [("reasoning_content", &delta.reasoning_content), ("reasoning", &delta.reasoning)] {
+            if let Some(more) = more.as_ref().and_then(Value::as_str).filter(|more| !more.is_empty()) {
+                self.reasoning.entry(member).or_default().push_str(more);
+            }
+        }
+        self.details.extend(delta.reasoning_details.unwrap_or_default());
+        let calls = delta.tool_calls.into_iter().chain(delta.function_call.map(CallDelta::from));
+        calls.into_iter().try_for_each(|call| self.calls.add(call))
+    }
+}
+
 impl Collect for Collected {
     fn event(&mut self, data: &str) -> Result<(), ModelError> {
-        if data.trim() == "[DONE]" {
-            self.complete = true;
-            return Ok(());
-        }
-        let chunk: Chunk = serde_json::from_str(data).map_err(|error| ModelError::Garbage(error.to_string()))?;
+        let garbage = |error: serde_json::Error| ModelError::Garbage(error.to_string());
+        let chunk: Chunk = serde_json::from_str(data).map_err(garbage)?;
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(stream_error(&error));
         }
-        if let Some(counted) = chunk.usage {
-            let (input, output) = (counted.prompt_tokens, counted.completion_tokens);
-            let details = counted.prompt_tokens_details.as_ref();
-            let of = |count: fn(&Details) -> Option<u64>| details.and_then(count).unwrap_or(0);
-            let cached_input = of(|details| details.cached_tokens).min(input);
-            let cache_write = of(|details| details.cache_write_tokens).min(input - cached_input);
-            self.usage = Some(Usage { input, cached_input, cache_write, output });
+        if chunk.object.as_deref() == Some("error") {
+            return Err(stream_error(&serde_json::from_str(data).map_err(garbage)?));
+        }
+        if let Some(counted) = &chunk.usage {
+            self.counted(counted);
         }
         if let Some(tier) = &chunk.service_tier {
             self.tier = ServiceTier::named(tier);
         }
         // One choice was requested: others from the server are ignored.
         let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
-        if let Some(reason) = choice.finish_reason {
-            self.stop = Some(match reason.as_str() {
-                "length" => Stop::Length,
-                "content_filter" => Stop::Refused,
-                _ => Stop::Finished,
-            });
-        }
-        let Some(delta) = choice.delta else { return Ok(()) };
-        if let Some(content) = &delta.content {
-            push_words(content, &mut self.text);
-        }
-        self.refusal.push_str(&delta.refusal.unwrap_or_default());
-        let reasoning = delta.reasoning.as_ref().and_then(Value::as_str);
-        for (member, more) in [("reasoning_content", delta.reasoning_content.as_deref()), ("reasoning", reasoning)] {
-            if let Some(more) = more.filter(|more| !more.is_empty()) {
-                self.reasoning.entry(member).or_default().push_str(more);
-            }
-        }
-        self.details.extend(delta.reasoning_details.unwrap_or_default());
-        delta.tool_calls.unwrap_or_default().into_iter().try_for_each(|call| self.calls.add(call))
+        [choice.delta, choice.message].into_iter().flatten().try_for_each(|delta| self.delta(delta))?;
+        choice.finish_reason.map_or(Ok(()), |reason| self.ends(&reason))
+    }
+
+    fn done(&mut self) {
+        self.complete = true;
     }
 
     /// Some servers never send the last event and leave the connection open.
@@ -128,8 +167,12 @@ impl Collect for Collected {
     }
 
     /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.
-    fn finish(self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
+    fn finish(mut self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
         let calls = self.calls.finish();
+        // Some servers take a whole reply for reasoning, with a call in it that the model wrote.
+        if self.text.is_empty() && calls.is_empty() && self.stop == Some(Stop::Finished) {
+            self.text = std::mem::take(&mut self.reasoning).into_values().next().unwrap_or_default();
+        }
         // Some servers say that a reply is complete, and not why it ends.
         let ends = self.complete && !(calls.is_empty() && self.text.is_empty() && self.refusal.is_empty());
         let Some(stop) = self.stop.or(ends.then_some(Stop::Finished)) else { return Err(ModelError::Cut) };
@@ -158,6 +201,7 @@ impl Collect for Collected {
 fn push_words(content: &Value, text: &mut String) {
     match content {
         Value::String(more) => text.push_str(more),
+        Value::Object(_) => push_words(&Value::Array(vec![content.clone()]), text),
         Value::Array(parts) => parts.iter().for_each(|part| match part {
             Value::String(more) => text.push_str(more),
             part => text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default()),
@@ -201,4 +245,15 @@ fn joined(pieces: &[Value]) -> Vec<Value> {
         }
     }
     whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::reader::tests::holds;
+
+    #[test]
+    fn an_answer_says_the_same_however_it_is_framed_and_cut() {
+        holds::<Collected>("chat", 64);
+    }
 }
