@@ -27,6 +27,10 @@ const RETRIES: usize = 3;
 /// The message to a model whose reply was cut off.
 const TOO_LONG: &str = "Your reply was cut at the limit of tokens. Continue in smaller steps.";
 
+/// The message to a model that wrote a call that is none.
+const UNTAKEN: &str = " What looks like a call in its words did not run: written so, a call has to be whole and the end of the reply, \
+                       in no fence and with no words behind it.";
+
 /// Why a request has no answer.
 enum Unanswered {
     /// The model failed.
@@ -204,8 +208,10 @@ impl Run<'_> {
         let (why, answer) = if reply.stop == Stop::Length {
             ("the model's reply was cut at the limit of tokens", TOO_LONG.to_owned())
         } else {
-            let answer =
-                format!("Your reply called no tool. Continue with a tool; or end with `{end}`, or with `{other}`.");
+            let why = if self.dialect.looks_called(&reply.text) { UNTAKEN } else { "" };
+            let answer = format!(
+                "Your reply called no tool.{why} Continue with a tool; or end with `{end}`, or with `{other}`."
+            );
             ("the model's reply called no tool", answer)
         };
         let mut actions = Actions::default();

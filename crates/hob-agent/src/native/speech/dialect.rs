@@ -7,8 +7,10 @@ use crate::{
     model::{Memoized, Message, ModelReply, Tool, ToolCall, ToolResult},
     native::{
         speech::{
-            Understood, json,
-            words::{in_name, written},
+            Understood,
+            forms::in_name,
+            json,
+            words::{looks_called, written},
         },
         tools::Toolset,
     },
@@ -77,6 +79,11 @@ impl Dialect {
         // The service's own form has the calls as words.
         let verbatim = reply.verbatim.filter(|verbatim| !verbatim.holds_calls());
         ModelReply { text, calls, verbatim, stop: reply.stop, usage: reply.usage }
+    }
+
+    /// Whether a reply that has no call looks as if one were meant.
+    pub(in crate::native) fn looks_called(&self, text: &str) -> bool {
+        self.speech == Speech::Calls && looks_called(text)
     }
 
     /// The request in `reply`.

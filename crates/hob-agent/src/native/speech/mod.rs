@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod corpus;
 mod dialect;
+mod forms;
 mod json;
+mod pythonic;
 mod understood;
 mod words;
 

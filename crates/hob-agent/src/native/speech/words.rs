@@ -3,12 +3,13 @@
 //!
 //! - Guarantees: the calls are the end of the reply, complete, one after the other, and outside of fences, quotes and
 //!   code in a line. So a file that is shown, or an example with words behind it, is never a call.
-//! - Forms and their sources, read 2026-11: Hermes and Qwen `<tool_call>`, Qwen3-Coder and OpenHands `<function=…>`
-//!   (OpenHands' `fn_call_converter.py`), GLM's `<arg_key>`, Kimi's `<|tool_call_begin|>` (their chat templates), Mistral `[TOOL_CALLS]`, Llama `<|python_tag|>` (vLLM's "Tool Calling"), Claude's
-//!   `<invoke …>`, gpt-oss' channels (OpenAI's "Harmony response format"), mini-swe-agent's blocks (`swebench_xml.yaml`,
-//!   `swebench_backticks.yaml`).
+//! - The forms are in `forms`. A thought before it, up to `</think>`, is none of the reply.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
+
+use crate::native::speech::forms::{
+    ASSISTANT, Call, FRAMES, NAMESPACES, TAGGED, block_after_thought, calls_of, one, only_calls,
+};
 
 /// Bytes of words that are searched.
 const TEXT_MAX: usize = 512 * 1024;
@@ -16,15 +17,19 @@ const TEXT_MAX: usize = 512 * 1024;
 const CALLS_MAX: usize = 32;
 /// Marks that some servers leave at the end.
 const ENDS: [&str; 7] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "</s>", "<|endoftext|>"];
-/// Marks that no text has but a call: they count in the middle of a line, too.
-const TOKENS: [&str; 5] = ["[TOOL_CALLS]", "<|python_tag|>", "<|start|>assistant", "<|channel|>", KIMI];
-/// The first mark of Kimi's calls.
-const KIMI: &str = "<|tool_calls_section_begin|>";
-/// Marks that begin a line.
-const TAGS: [&str; 6] =
-    ["<tool_call>", "<function=", "<function_calls>", "<invoke ", "<mswea_bash_command>", "```mswea_bash_command"];
-/// The namespace that Claude's tags may have.
-const NAMESPACE: &str = "antml:";
+/// Marks that no text has but a call, beside those of frames with special characters: they count in the middle of a line, too.
+const TOKENS: [&str; 6] =
+    ["[TOOL_CALLS]", "<|python_tag|>", "<|start|>assistant", "<|channel|>", "<|tool_call_begin|>", ASSISTANT];
+/// Marks that begin a line, beside those of frames and of tools by their names.
+const TAGS: [&str; 7] = [
+    "<function=",
+    "<function name=",
+    "<function_calls>",
+    "<invoke ",
+    "<xai:function_call ",
+    "<mswea_bash_command>",
+    "```mswea_bash_command",
+];
 
 /// The calls at the end of a reply, and the words before them.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,8 +40,6 @@ pub(super) struct Written<'t> {
     pub(super) calls: Vec<(String, Map<String, Value>)>,
 }
 
-type Call = (String, Map<String, Value>);
-
 /// The calls that `text` ends with; `None` if there are none, or if it is not sure.
 pub(super) fn written(text: &str) -> Option<Written<'_>> {
     if text.len() > TEXT_MAX {
@@ -46,11 +49,12 @@ pub(super) fn written(text: &str) -> Option<Written<'_>> {
     while let Some(rest) = ENDS.iter().find_map(|end| whole.strip_suffix(end)) {
         whole = rest.trim_end();
     }
-    if let Some(call) = whole.trim_start().strip_prefix('{').and_then(|_| only_object(whole.trim())) {
-        return Some(Written { before: "", calls: vec![call] });
+    let (thought, said) = after_thought(whole);
+    if let Some(calls) = only_calls(said) {
+        return Some(Written { before: thought, calls });
     }
-    if let Some(command) = block_after_thought(whole) {
-        return Some(command);
+    if let Some((before, call)) = block_after_thought(whole) {
+        return Some(Written { before, calls: vec![call] });
     }
     places(whole).into_iter().find_map(|at| {
         let before = whole[..at].trim();
@@ -58,6 +62,21 @@ pub(super) fn written(text: &str) -> Option<Written<'_>> {
         let calls = if before.ends_with("function_calls>") { None } else { sequence(&whole[at..]) };
         Some(Written { before, calls: calls? })
     })
+}
+
+/// Whether a call may be meant by a text of which none was taken: the model is told what its form has to be.
+pub(super) fn looks_called(text: &str) -> bool {
+    let text = &text[..text.floor_char_boundary(TEXT_MAX)];
+    let has_mark =
+        TOKENS.into_iter().chain(TAGS).chain(FRAMES.iter().map(|frame| frame.open)).any(|mark| text.contains(mark));
+    has_mark || text.split("```").any(|part| calls_of(part.strip_prefix("json").unwrap_or(part)).is_some())
+}
+
+/// The thought at the beginning of a reply, whose server left it there, and what follows it.
+fn after_thought(text: &str) -> (&str, &str) {
+    let end = "</think>";
+    let at = text.rfind(end).map_or(0, |at| at + end.len());
+    (text[..at].trim(), text[at..].trim())
 }
 
 /// The places at which a call may begin.
@@ -68,15 +87,21 @@ fn places(text: &str) -> Vec<usize> {
         let start = at + line.len() - bare.len();
         let mark = ["```", "~~~"].into_iter().find(|mark| bare.starts_with(mark));
         if fence.is_none() {
-            let spaced = bare.strip_prefix('<').and_then(|rest| rest.strip_prefix(NAMESPACE));
-            let is_tag = |tag: &&str| {
+            let spaced = NAMESPACES.iter().find_map(|space| bare.strip_prefix('<')?.strip_prefix(space));
+            let is_tag = |tag: &str| {
                 bare.starts_with(tag) || spaced.zip(tag.strip_prefix('<')).is_some_and(|(a, b)| a.starts_with(b))
             };
-            if TAGS.iter().any(is_tag) {
+            let is_named = || {
+                TAGGED
+                    .iter()
+                    .any(|name| bare.strip_prefix('<').is_some_and(|rest| rest.starts_with(&format!("{name}>"))))
+            };
+            if TAGS.into_iter().any(is_tag) || FRAMES.iter().any(|frame| bare.starts_with(frame.open)) || is_named() {
                 places.push(start);
             }
             let is_quoted = bare.starts_with('>');
-            for token in TOKENS {
+            let tokens = FRAMES.iter().map(|frame| frame.open).filter(|open| open.contains(['|', '｜']));
+            for token in TOKENS.into_iter().chain(tokens) {
                 for (inside, _) in line.match_indices(token) {
                     let in_code = line[..inside].matches('`').count() % 2 == 1;
                     if !is_quoted && !in_code {
@@ -86,6 +111,8 @@ fn places(text: &str) -> Vec<usize> {
             }
         }
         match (fence, mark) {
+            // A fence that is a call itself.
+            (None, Some(_)) if bare.starts_with("```tool_code") => {}
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark && bare.trim_end() == mark => fence = None,
             (_, _) => {}
@@ -111,231 +138,15 @@ fn sequence(text: &str) -> Option<Vec<Call>> {
     (!calls.is_empty()).then_some(calls)
 }
 
-/// The first form of `text`, and the text behind it.
-fn one(text: &str) -> Option<(Vec<Call>, &str)> {
-    if let Some(rest) = text.strip_prefix("<tool_call>") {
-        let rest = rest.trim_start();
-        let (calls, rest) = match rest.chars().next()? {
-            '<' => function(rest)?,
-            '{' => named(rest)?,
-            _ => return pairs(rest),
-        };
-        return Some((calls, end_of(rest.trim_start(), "</tool_call>")?));
-    }
-    if text.starts_with("<function=") {
-        return function(text);
-    }
-    if let Some(rest) = text.strip_prefix("[TOOL_CALLS]") {
-        return mistral(rest.trim_start());
-    }
-    if let Some(rest) = text.strip_prefix("<|python_tag|>") {
-        let (mut calls, mut rest) = named(rest.trim_start())?;
-        while let Some(next) = rest.trim_start().strip_prefix(';') {
-            let (more, after) = named(next.trim_start())?;
-            calls.extend(more);
-            rest = after;
-        }
-        return Some((calls, rest));
-    }
-    if text.starts_with("<|start|>assistant") || text.starts_with("<|channel|>") {
-        return channel(text);
-    }
-    if let Some(rest) = text.strip_prefix(KIMI) {
-        return section(rest.trim_start());
-    }
-    if let Some(rest) = text.strip_prefix("<mswea_bash_command>") {
-        let (command, rest) = rest.split_once("</mswea_bash_command>")?;
-        return Some((vec![shell(command)?], rest));
-    }
-    if let Some(rest) = text.strip_prefix("```mswea_bash_command\n") {
-        let (command, rest) = rest.split_once("\n```")?;
-        return Some((vec![shell(command)?], rest));
-    }
-    let rest = text.strip_prefix('<')?;
-    let (prefix, rest) = rest.strip_prefix(NAMESPACE).map_or(("", rest), |rest| (NAMESPACE, rest));
-    if let Some(rest) = rest.strip_prefix("function_calls>") {
-        let (mut calls, mut rest) = (Vec::new(), rest.trim_start());
-        let end = format!("</{prefix}function_calls>");
-        while !rest.starts_with(&end) {
-            let (call, after) = invoke(rest, prefix)?;
-            calls.push(call);
-            rest = after.trim_start();
-        }
-        return Some((calls, &rest[end.len()..]));
-    }
-    let (call, rest) = invoke(text, prefix)?;
-    Some((vec![call], rest))
-}
-
-/// `end`, which may be left out at the end of the text.
-fn end_of<'t>(text: &'t str, end: &str) -> Option<&'t str> {
-    text.strip_prefix(end).or_else(|| text.is_empty().then_some(text))
-}
-
-/// A JSON value at the beginning of `text`, and the text behind it.
-fn value(text: &str) -> Option<(Value, &str)> {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let value = values.next()?.ok()?;
-    Some((value, &text[values.byte_offset()..]))
-}
-
-/// An object with a name and arguments.
-fn call_of(value: &Value) -> Option<Call> {
-    let object = value.get("function").filter(|inner| inner.is_object()).unwrap_or(value).as_object()?;
-    let name = object.get("name")?.as_str()?.to_owned();
-    let given = object.get("arguments").or_else(|| object.get("parameters"));
-    let arguments = match given {
-        Some(Value::Object(arguments)) => arguments.clone(),
-        Some(Value::String(text)) => serde_json::from_str(text).ok()?,
-        None => Map::new(),
-        Some(_) => return None,
-    };
-    let known = ["name", "arguments", "parameters", "id", "type", "function"];
-    object.keys().all(|key| known.contains(&key.as_str())).then_some((name, arguments))
-}
-
-fn named(text: &str) -> Option<(Vec<Call>, &str)> {
-    let (value, rest) = value(text)?;
-    Some((vec![call_of(&value)?], rest))
-}
-
-/// A reply that is one such object, and nothing else.
-fn only_object(text: &str) -> Option<Call> {
-    let (value, rest) = value(text)?;
-    let inner = value.get("function").unwrap_or(&value);
-    let has_arguments = inner.get("arguments").or_else(|| inner.get("parameters")).is_some();
-    (rest.trim().is_empty() && has_arguments).then(|| call_of(&value)).flatten()
-}
-
-/// `[{…}, {…}]`, or `NAME[ARGS]{…}`.
-fn mistral(text: &str) -> Option<(Vec<Call>, &str)> {
-    if text.starts_with('[') {
-        let (list, rest) = value(text)?;
-        return Some((list.as_array()?.iter().map(call_of).collect::<Option<_>>()?, rest));
-    }
-    let at = text.find(['[', '{'])?;
-    let (name, rest) = text.split_at(at);
-    let (arguments, rest) = value(rest.strip_prefix("[ARGS]").unwrap_or(rest).trim_start())?;
-    Some((vec![(plain_name(name)?, arguments.as_object()?.clone())], rest))
-}
-
-/// `<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{…}<|call|>`.
-fn channel(text: &str) -> Option<(Vec<Call>, &str)> {
-    let (header, rest) = text.split_once("<|message|>")?;
-    if header.len() > 300 {
-        return None;
-    }
-    let (_, to) = header.split_once("to=")?;
-    let name = to.split(|c: char| c.is_whitespace() || c == '<').next()?;
-    let (arguments, rest) = value(rest.trim_start())?;
-    let name = plain_name(name.strip_prefix("functions.").unwrap_or(name))?;
-    Some((vec![(name, arguments.as_object()?.clone())], end_of(rest.trim_start(), "<|call|>")?))
-}
-
-/// `<function=NAME><parameter=KEY>…</parameter></function>`, or with an object inside.
-fn function(text: &str) -> Option<(Vec<Call>, &str)> {
-    let (name, rest) = text.strip_prefix("<function=")?.split_once('>')?;
-    let name = plain_name(name)?;
-    let rest = rest.trim_start();
-    if rest.starts_with('{') {
-        let (arguments, rest) = value(rest)?;
-        let rest = rest.trim_start().strip_prefix("</function>")?;
-        return Some((vec![(name, arguments.as_object()?.clone())], rest));
-    }
-    let (arguments, rest) = parameters(rest, "<parameter=", ">", &["</parameter>", "</function>"])?;
-    Some((vec![(name, arguments)], rest))
-}
-
-/// `NAME<arg_key>KEY</arg_key><arg_value>…</arg_value></tool_call>`.
-fn pairs(text: &str) -> Option<(Vec<Call>, &str)> {
-    let (name, _) = text.split_once("<arg_key>")?;
-    let broken = "</arg_key>\n<arg_value>";
-    let sign = if text.contains(broken) { broken } else { "</arg_key><arg_value>" };
-    let (arguments, rest) = parameters(&text[name.len()..], "<arg_key>", sign, &["</arg_value>", "</tool_call>"])?;
-    Some((vec![(plain_name(name)?, arguments)], rest))
-}
-
-/// The call that a server left in the name of one.
-pub(super) fn in_name(name: &str) -> Option<Call> {
-    let whole = format!("{}</tool_call>", name.strip_suffix("</tool_call>").unwrap_or(name));
-    let (calls, rest) = pairs(whole.strip_prefix("<tool_call>").unwrap_or(&whole).trim_start())?;
-    calls.into_iter().next().filter(|_| rest.is_empty())
-}
-
-/// `<|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`, and so on.
-fn section(text: &str) -> Option<(Vec<Call>, &str)> {
-    let (mut calls, mut rest) = (Vec::new(), text);
-    while let Some(call) = rest.strip_prefix("<|tool_call_begin|>") {
-        let (id, given) = call.split_once("<|tool_call_argument_begin|>")?;
-        let (arguments, after) = value(given.trim_start())?;
-        let name = id.trim().strip_prefix("functions.").unwrap_or(id.trim());
-        let name = name.rsplit_once(':').map_or(name, |(name, _number)| name);
-        calls.push((plain_name(name)?, arguments.as_object()?.clone()));
-        rest = after.trim_start().strip_prefix("<|tool_call_end|>")?.trim_start();
-    }
-    Some((calls, rest.strip_prefix("<|tool_calls_section_end|>")?))
-}
-
-/// `<invoke name="NAME"><parameter name="KEY">…</parameter></invoke>`.
-fn invoke<'t>(text: &'t str, prefix: &str) -> Option<(Call, &'t str)> {
-    let (name, rest) = text.strip_prefix(&format!("<{prefix}invoke name=\""))?.split_once("\">")?;
-    let (start, part) = (format!("<{prefix}parameter name=\""), format!("</{prefix}parameter>"));
-    let end = format!("</{prefix}invoke>");
-    let (arguments, rest) = parameters(rest.trim_start(), &start, "\">", &[&part, &end])?;
-    Some(((plain_name(name)?, arguments), rest))
-}
-
-/// The parameters, each between `start`, its key, `sign` and the first of `ends`, up to the second of `ends`.
-fn parameters<'t>(text: &'t str, start: &str, sign: &str, ends: &[&str; 2]) -> Option<(Map<String, Value>, &'t str)> {
-    let [end, last] = *ends;
-    let (mut given, mut rest) = (Map::new(), text);
-    loop {
-        if let Some(after) = rest.strip_prefix(last) {
-            return Some((given, after));
-        }
-        let (key, after) = rest.strip_prefix(start)?.split_once(sign)?;
-        // A text may hold the mark itself: its end is the one that something fitting follows.
-        let fits = |at: &usize| {
-            let next = after[at + end.len()..].trim_start();
-            next.starts_with(start) || next.starts_with(last)
-        };
-        let at = after.match_indices(end).map(|(at, _)| at).find(fits)?;
-        let text = &after[..at];
-        let text = text.strip_prefix('\n').unwrap_or(text);
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        if given.insert(key.to_owned(), text.into()).is_some() {
-            return None;
-        }
-        rest = after[at + end.len()..].trim_start();
-    }
-}
-
-/// `THOUGHT: …` and one block of a shell, the only block and the end: the text form of mini-swe-agent.
-fn block_after_thought(text: &str) -> Option<Written<'_>> {
-    if !text.starts_with("THOUGHT") || text.matches("```").count() != 2 {
-        return None;
-    }
-    let (before, block) = text.split_once("```bash\n")?;
-    let command = block.strip_suffix("```")?;
-    Some(Written { before: before.trim(), calls: vec![shell(command)?] })
-}
-
-fn shell(command: &str) -> Option<Call> {
-    let command = command.trim();
-    let arguments = json!({ "command": command }).as_object()?.clone();
-    (!command.is_empty()).then(|| ("bash".to_owned(), arguments))
-}
-
-/// A name that can be a tool's.
-fn plain_name(name: &str) -> Option<String> {
-    let name = name.trim().trim_matches('"');
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
-    (!name.is_empty() && name.len() <= 80 && name.chars().all(is_plain)).then(|| name.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::native::speech::forms::in_name;
+
+    /// Anthropic's namespace.
+    const NAMESPACE: &str = NAMESPACES[0];
 
     /// The calls of a reply, each as `name {arguments}`, and the words before them.
     fn found(text: &str) -> Option<(Vec<String>, String)> {
@@ -415,6 +226,41 @@ mod tests {
         }
     }
 
+    /// The corpus has replies as models write them beside these, each with the calls that are taken; none where the model is told.
+    #[test]
+    fn a_call_is_taken_in_each_form_that_models_write_and_no_other_text_is_one() {
+        let corpus: Vec<Value> =
+            include_str!("written.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut wrong = Vec::new();
+        for line in &corpus {
+            let [way, is, text] = ["way", "is", "text"].map(|key| line[key].as_str().unwrap());
+            let calls = found(text).map(|(calls, _)| calls.join(" & ")).unwrap_or_default();
+            if calls != is {
+                wrong.push(format!("{way}: {calls}\n  wanted {is}"));
+            }
+            // Behind a call comes nothing.
+            if !is.is_empty() && found(&format!("{text}\nThat is what I would do.")).is_some() {
+                wrong.push(format!("{way}: it is taken with words behind it"));
+            }
+        }
+        assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), corpus.len(), wrong.join("\n"));
+        assert_eq!(corpus.len(), 65, "docs/agents.md has this figure");
+    }
+
+    #[test]
+    fn a_call_that_was_not_taken_is_noticed() {
+        for text in [
+            "I call it.\n```json\n{\"name\": \"shell\", \"arguments\": {\"command\": \"ls\"}}\n```\nAnd now?",
+            "<tool_call>{\"name\": \"shell\"}</tool_call> and so on",
+            "<invoke name=\"shell\">",
+        ] {
+            assert!(found(text).is_none() && looks_called(text), "{text}");
+        }
+        for text in ["", "In words only.", "```json\n{\"name\": \"a package\"}\n```"] {
+            assert!(!looks_called(text), "{text}");
+        }
+    }
+
     #[test]
     fn several_calls_and_texts_with_marks_in_them_are_whole() {
         let two = "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>\n<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"b\"}}\n</tool_call>";
@@ -440,7 +286,6 @@ mod tests {
             "<function=shell>\n<parameter=command>ls</parameter>\n<parameter=command>pwd</parameter>\n</function>",
             "<invoke name=\"shell\">\n<parameter name=\"command\">ls</parameter>",
             "<tool_call>shell<arg_key>command</arg_key><arg_value>ls",
-            "<tool_call>shell</tool_call>",
             "<|tool_calls_section_begin|><|tool_call_begin|>functions.shell:0<|tool_call_argument_begin|>{\"command\":",
             "<|tool_calls_section_begin|>",
             "[TOOL_CALLS]",
