@@ -15,6 +15,10 @@ impl Inside {
     /// because models like to write paths so.
     pub(crate) fn parse(root: &Path, text: &str) -> Result<Self, FileError> {
         let outside = || FileError::Outside(text.to_owned());
+        // A shell's word for the home folder is not a folder of that name.
+        if text == "~" || text.starts_with("~/") {
+            return Err(outside());
+        }
         let path = Path::new(text);
         let path = if path.is_absolute() { path.strip_prefix(root).map_err(|_| outside())? } else { path };
         let mut names = Vec::new();

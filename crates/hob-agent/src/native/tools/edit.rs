@@ -11,7 +11,7 @@ use crate::{
     model::Tool,
     native::tools::{
         ToolError,
-        lines::{Places, Unclear, line_end, with_crlf},
+        lines::{Places, Unclear, line_end, with_crlf, without_mark},
         toolbox::FILE_MAX,
     },
     report::clip,
@@ -86,15 +86,18 @@ impl Edit {
         let path = folder.inside(&self.path)?;
         let before = folder.read(&path, FILE_MAX);
         let is_insertion = self.after_line.is_some();
-        if self.old.is_empty() && !is_insertion && self.then.is_empty() && matches!(before, Err(FileError::Missing(_)))
-        {
+        let is_nothing =
+            matches!(&before, Err(FileError::Missing(_))) || matches!(&before, Ok(text) if text.is_empty());
+        if self.old.is_empty() && !is_insertion && self.then.is_empty() && is_nothing {
             folder.write(&path, &self.new, None)?;
             return Ok(format!("made `{path}`"));
         }
         if self.old.is_empty() && !is_insertion {
             return Err(ToolError::Refused("`old` is empty: use `write` to make a file".into()));
         }
-        let mut text = before?;
+        let whole = before?;
+        let (mark, text) = without_mark(&whole);
+        let mut text = text.to_owned();
         let mut told = Vec::new();
         if let Some(line) = self.after_line {
             text = inserted(&text, line, &self.new).ok_or_else(|| {
@@ -115,7 +118,7 @@ impl Edit {
         if text.len() as u64 > FILE_MAX {
             return Err(ToolError::Refused(format!("`{path}` would have more than {FILE_MAX} bytes")));
         }
-        folder.write(&path, &text, None)?;
+        folder.write(&path, &format!("{mark}{text}"), None)?;
         Ok(format!("{} of `{path}`", told.join(", ")))
     }
 
@@ -178,9 +181,10 @@ impl Piece {
     /// The text afterwards, and a description of the change.
     fn edited(&self, text: &str) -> Result<(String, String), Unedited> {
         // The file's own line ends, not the model's.
+        let [old, new] = [&self.old, &self.new].map(|given| without_mark(given).1);
         let (old, new) = match line_end(text) {
-            "\r\n" => (with_crlf(&self.old), with_crlf(&self.new)),
-            _ => (self.old.clone(), self.new.clone()),
+            "\r\n" => (with_crlf(old), with_crlf(new)),
+            _ => (old.to_owned(), new.to_owned()),
         };
         let Some(at) = text.find(&old) else { return self.by_lines(text) };
         if self.replace_all || self.times.is_some_and(|times| times > 1) {

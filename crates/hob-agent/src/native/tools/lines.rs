@@ -5,6 +5,9 @@
 //!   match counts only if it is the only one of its kind, which the caller decides. Unchanged lines stay the file's
 //!   own, byte for byte; new ones get its indentation and its line ends.
 
+/// The byte-order mark: a file keeps it, and a model does not see it.
+const MARK: char = '\u{feff}';
+
 /// Lines of a file that match, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Places {
@@ -182,6 +185,16 @@ fn blank_of(line: &str) -> &str {
 /// The line end of a text, if all its lines have the same.
 pub(super) fn line_end(text: &str) -> &'static str {
     if text.contains('\n') && text.matches('\n').count() == text.matches("\r\n").count() { "\r\n" } else { "\n" }
+}
+
+/// The byte-order mark at the beginning of a text, if there is one, and the rest.
+pub(super) fn without_mark(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with(MARK) { MARK.len_utf8() } else { 0 })
+}
+
+/// The text with the byte-order mark that the file has.
+pub(super) fn with_mark(text: &str) -> String {
+    format!("{MARK}{}", without_mark(text).1)
 }
 
 /// The text with CRLF line ends.

@@ -10,7 +10,7 @@ use crate::{
     model::Tool,
     native::tools::{
         ToolError,
-        lines::{line_end, with_crlf},
+        lines::{line_end, with_crlf, with_mark, without_mark},
         toolbox::FILE_MAX,
     },
 };
@@ -54,9 +54,11 @@ impl Write {
         if self.only_new && !matches!(folder.read(&path, FILE_MAX), Err(FileError::Missing(_))) {
             return Err(ToolError::Refused(format!("`{path}` exists already: use `edit`, or `write` to replace it")));
         }
-        // A file keeps its line ends, even if the model writes others.
-        let has_crlf = folder.read(&path, FILE_MAX).is_ok_and(|before| line_end(&before) == "\r\n");
+        // A file keeps its line ends and its byte-order mark, even if the model writes others.
+        let before = folder.read(&path, FILE_MAX).unwrap_or_default();
+        let has_crlf = line_end(&before) == "\r\n";
         let text = if has_crlf { Cow::Owned(with_crlf(&self.text)) } else { Cow::Borrowed(self.text.as_str()) };
+        let text = if without_mark(&before).0.is_empty() { text } else { Cow::Owned(with_mark(&text)) };
         folder.write(&path, &text, None)?;
         Ok(format!("wrote {} bytes to `{path}`{}", text.len(), if has_crlf { ", with its CRLF line ends" } else { "" }))
     }

@@ -15,7 +15,7 @@ const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
 static FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let folder = r#"(?:cd\s+(?:'([^']+)'|"([^"$`\\]+)"|([^\s'"$`\\;&|<>]+))\s*&&\s*)?"#;
     let end = r#"<<-?\s*(?:'(\w+)'|"(\w+)"|(\w+))"#;
-    Regex::new(&format!(r"^\s*{folder}(?:apply_patch|applypatch)\s*{end}\s*$")).ok()
+    Regex::new(&format!(r"^\s*{folder}(?:apply_patch|applypatch)\s*(?:-\s*)?{end}\s*$")).ok()
 });
 /// The command somewhere in a line.
 static SOMEWHERE: LazyLock<Option<Regex>> =
@@ -47,6 +47,14 @@ pub(in crate::native::tools) fn in_command(command: &str) -> Option<InCommand> {
     }
     if let Some(found) = here_document(command) {
         return Some(found);
+    }
+    // The same in a shell of its own.
+    if let Ok(words) = arguments(trimmed)
+        && let [shell, option, script] = words.as_slice()
+        && ["bash", "sh"].contains(&shell.as_str())
+        && ["-c", "-lc"].contains(&option.as_str())
+    {
+        return in_command(script);
     }
     if NAMES.iter().any(|name| trimmed.starts_with(name))
         && let Ok(words) = arguments(trimmed)
@@ -114,6 +122,10 @@ mod tests {
         }
         assert_eq!(in_command(&format!("apply_patch '{PATCH}'")), patch(None, PATCH));
         assert_eq!(in_command(PATCH), patch(None, PATCH.trim()));
+        assert_eq!(
+            in_command("bash -lc \"apply_patch - <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF\""),
+            patch(None, "*** Begin Patch\n*** Delete File: a\n*** End Patch\n")
+        );
         for more in [
             format!("apply_patch <<'EOF'\n{PATCH}EOF\nmake test\n"),
             format!("make && apply_patch <<'EOF'\n{PATCH}EOF\n"),

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::native::tools::{
     edit::near_misses,
-    lines::{Places, Unclear, line_end},
-    patch::read::Hunk,
+    lines::{Places, Unclear, line_end, without_mark},
+    patch::change::Hunk,
 };
 
 /// A hunk that fits nowhere, or in more than one place.
@@ -30,6 +30,9 @@ enum Unplaced {
     Anywhere,
     #[error("its lines are not there")]
     Nowhere,
+    /// The line, from 1, of its place above the hunk before.
+    #[error("its lines are at line {0}, above those of the hunk before: put the hunks in the order of the file")]
+    Above(usize),
     /// The lines, from 1, of the first two places.
     #[error("its lines occur more than once, first at lines {0} and {1}: take more lines around them")]
     Several(usize, usize),
@@ -39,6 +42,7 @@ enum Unplaced {
 
 /// The text after all hunks.
 pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, UnplacedHunk> {
+    let (mark, text) = without_mark(text);
     let ending = line_end(text);
     let mut ends = text.is_empty() || text.ends_with('\n');
     let lines: Vec<&str> = match text.strip_suffix(ending).unwrap_or(text) {
@@ -54,7 +58,7 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, UnplacedHunk
             UnplacedHunk { number: index + 1, why, near }
         };
         let (at, places) = place(&lines, cursor, hunk).map_err(failed)?;
-        let [old, new] = [&hunk.old, &hunk.new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let [old, new] = [&hunk.old, &hunk.new].map(|lines| plain(lines));
         result.extend(lines[cursor..at].iter().map(|line| Cow::Borrowed(*line)));
         let there = &lines[at..at + old.len()];
         result
@@ -69,7 +73,12 @@ pub(super) fn patched(text: &str, hunks: &[Hunk]) -> Result<String, UnplacedHunk
     if ends && !text.is_empty() {
         text.push_str(ending);
     }
-    Ok(text)
+    Ok(format!("{mark}{text}"))
+}
+
+/// Lines without a byte-order mark, which is not one of theirs.
+fn plain(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(|line| without_mark(line).1).collect()
 }
 
 /// The index of the line at which a hunk begins, and the way in which its lines match.
@@ -79,7 +88,7 @@ fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), 
         let found = lines[cursor..].iter().position(|line| line.trim() == anchor.trim());
         from = cursor + found.ok_or_else(|| Unplaced::Anchor(anchor.clone()))? + 1;
     }
-    let wanted: Vec<&str> = hunk.old.iter().map(String::as_str).collect();
+    let wanted = plain(&hunk.old);
     let places = Places::find(lines, from, &wanted);
     if wanted.is_empty() {
         let at = match hunk.line {
@@ -93,7 +102,10 @@ fn place(lines: &[&str], cursor: usize, hunk: &Hunk) -> Result<(usize, Places), 
     }
     let said = hunk.line.map(|line| line - 1);
     let at = match (places.at.as_slice(), said) {
-        ([], _) => return Err(Unplaced::Nowhere),
+        ([], _) => {
+            let above = Places::find(&lines[..cursor], 0, &wanted).at;
+            return Err(above.first().map_or(Unplaced::Nowhere, |at| Unplaced::Above(at + 1)));
+        }
         (several, _) if hunk.at_end => {
             let last = lines.len() - wanted.len();
             several.iter().copied().find(|at| *at == last).ok_or(Unplaced::Nowhere)?

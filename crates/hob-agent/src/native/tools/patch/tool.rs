@@ -12,8 +12,9 @@ use crate::{
         ToolError,
         patch::{
             apply::apply,
+            change::{Change, ChangeKind, InvalidPatch},
             command::joined,
-            read::{Change, ChangeKind, InvalidPatch, read},
+            read::read,
         },
     },
 };
@@ -130,7 +131,9 @@ mod tests {
     fn apply(files: &[(&str, &str)], patch: &str) -> (tempfile::TempDir, Result<String, String>) {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {
-            std::fs::write(dir.path().join(path), text).unwrap();
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
         }
         let folder = Folder::open(dir.path()).unwrap();
         let result = ApplyPatch { patch: patch.to_owned(), wanted: None, below: PathBuf::new() }
@@ -180,7 +183,7 @@ mod tests {
             ("*** Begin Patch\n*** Update File: a\n*** End Patch", "the patch changes nothing in"),
             ("*** Begin Patch\nhello\n*** End Patch", "before any file"),
             ("*** Begin Patch\n*** Add File: n\nhello\n*** End Patch", "begins with `+`"),
-            ("*** Begin Patch\n*** Delete File: a\n*** Delete File: a\n*** End Patch", "named twice"),
+            ("*** Begin Patch\n*** Delete File: a\n*** Delete File: a\n*** End Patch", "`a`: it does not exist"),
         ] {
             let (_, result) = apply(&files, patch);
             let error = result.unwrap_err();
@@ -207,6 +210,58 @@ mod tests {
         assert_eq!(std::fs::read_to_string(dir.path().join("a")).unwrap(), "two");
         let (_, result) = apply(&[("a", "one\n")], "--- a/a\n+++ b/a\n@@ -1,3 +1,2 @@\n one\n");
         assert!(result.unwrap_err().contains("cut"));
+    }
+
+    /// The corpus has patches as models write them, with the files before, and those that differ afterwards, or what is said.
+    #[test]
+    fn a_patch_is_applied_as_it_is_meant_or_refused_for_a_reason() {
+        let corpus: Vec<serde_json::Value> =
+            include_str!("patches.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let mut wrong = Vec::new();
+        for case in &corpus {
+            let files: Vec<(&str, &str)> = case["files"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .map(|(path, text)| (path.as_str(), text.as_str().unwrap()))
+                .collect();
+            let (dir, result) = apply(&files, case["patch"].as_str().unwrap());
+            let mut after = serde_json::Map::new();
+            let before = |path: &str| files.iter().find(|(name, _)| *name == path).map(|(_, text)| *text);
+            let folder = Folder::open(dir.path()).unwrap();
+            for found in crate::folder::walk(&folder, &folder.inside(".").unwrap(), None).unwrap() {
+                let Ok(text) = std::fs::read_to_string(dir.path().join(&found.path)) else { continue };
+                if before(&found.path) != Some(&text) {
+                    after.insert(found.path, text.into());
+                }
+            }
+            for (path, _) in files.iter().filter(|(path, _)| !dir.path().join(path).exists()) {
+                after.insert((*path).to_owned(), serde_json::Value::Null);
+            }
+            let is_meant = match (case["is"].as_str(), &result) {
+                (Some(said), Err(error)) => error.contains(said) && after.is_empty(),
+                (None, Ok(_)) => case["is"] == serde_json::Value::Object(after.clone()),
+                (Some(_), Ok(_)) | (None, Err(_)) => false,
+            };
+            if !is_meant {
+                wrong.push(format!("{}: {result:?} {}\n  wanted {}", case["way"], json!(after), case["is"]));
+            }
+        }
+        assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), corpus.len(), wrong.join("\n"));
+        assert_eq!(corpus.len(), 65, "docs/agents.md has this figure");
+    }
+
+    #[test]
+    fn a_mode_of_git_is_the_files() {
+        let mode = |dir: &tempfile::TempDir, path: &str| {
+            std::fs::metadata(dir.path().join(path)).unwrap().permissions().mode() & 0o777
+        };
+        let new = "diff --git a/run b/run\nnew file mode 100755\n--- /dev/null\n+++ b/run\n@@ -0,0 +1 @@\n+x\n";
+        let (dir, result) = apply(&[], new);
+        assert_eq!((result.as_deref(), mode(&dir, "run")), (Ok("added run"), 0o755));
+        let changed = "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n";
+        let (dir, result) = apply(&[("run", "x\n")], changed);
+        assert_eq!((result.as_deref(), mode(&dir, "run")), (Ok("changed run"), 0o755));
     }
 
     #[test]
