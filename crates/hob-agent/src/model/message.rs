@@ -134,7 +134,7 @@ pub(crate) const TEXT: &str = "input";
 
 impl ToolCall {
     /// The call of a custom tool, whose input is a plain text. One that is an object all the same has the arguments.
-    pub(in crate::model) fn of_text(id: String, name: String, input: String) -> Self {
+    pub(crate) fn of_text(id: String, name: String, input: String) -> Self {
         let is_object = serde_json::from_str::<Map<String, Value>>(&input).is_ok();
         let arguments = if is_object { input } else { json!({ TEXT: input }).to_string() };
         Self { id, name, arguments }

@@ -26,6 +26,12 @@ const DEPTH_MAX: usize = 12;
 /// The most commands of one line that are examined.
 const COMMANDS_MAX: usize = 2_000;
 
+/// Editors and the like, which take over a terminal and never end without one.
+const SCREENS: [&str; 8] = ["vim", "vi", "nvim", "nano", "pico", "emacs", "micro", "watch"];
+/// Options with which they do their work alone.
+const ALONE: [&str; 12] =
+    ["-e", "-E", "-s", "-es", "-Es", "-c", "-batch", "--batch", "--headless", "--version", "--help", "-h"];
+
 /// A word of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
@@ -81,6 +87,17 @@ impl CommandLine {
     /// Whether one of its commands is a program of one of these names.
     pub(super) fn runs_one_of(&self, names: &[&str]) -> bool {
         self.commands.iter().any(|command| command.first().is_some_and(|word| names.contains(&word.text.as_str())))
+    }
+
+    /// The first program that waits for keys of a terminal, unless its words say that it does without.
+    pub(super) fn needs_terminal(&self) -> Option<&str> {
+        let waits = |command: &&Vec<Word>| {
+            let is_screen = command.first().is_some_and(|word| SCREENS.contains(&word.text.as_str()));
+            is_screen
+                && command[1..].iter().any(|word| !word.text.starts_with(['-', '+']))
+                && !command.iter().any(|word| ALONE.contains(&word.text.as_str()))
+        };
+        self.commands.iter().find(waits).and_then(|command| command.first()).map(|word| word.text.as_str())
     }
 
     /// Whether something in it could not be followed, such as a quote that is not closed.

@@ -168,6 +168,11 @@ impl Action {
         }
     }
 
+    /// Whether it ends the run.
+    pub(in crate::native) fn is_end(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Ask(_) | Self::ForPerson(_) | Self::PassOn(_))
+    }
+
     /// Whether it names a path from the top of the folder.
     pub(in crate::native) fn is_below_top(&self) -> bool {
         let is_relative = |path: &str| !path.starts_with('/') && path != ".";

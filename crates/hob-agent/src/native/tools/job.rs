@@ -74,6 +74,11 @@ impl Look {
             if job.end().is_some() {
                 return Err(ToolError::Refused(format!("job {} has ended", self.id)));
             }
+            if input.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) {
+                return Err(ToolError::Refused(
+                    "nothing was written to it: a job has no terminal that takes keys. Write lines, or end it with `end`".into(),
+                ));
+            }
             write(&job.files.path("in"), input).await?;
         }
         if self.end {

@@ -148,6 +148,9 @@ impl Search {
         Ok(match (found.shown.is_empty(), files, &self.glob) {
             (false, _, _) => found.shown,
             (true, 0, Some(glob)) => format!("(no file matches `{glob}`)"),
+            (true, _, _) if self.pattern.contains(r"\|") && !self.literal => {
+                r"(no line matches; `\|` is the sign itself here: write `|` between choices)".to_owned()
+            }
             (true, _, _) => "(no line matches)".to_owned(),
         })
     }
@@ -249,6 +252,7 @@ mod tests {
         std::fs::write(dir.path().join("a"), format!("{}b\n", "a".repeat(50_000))).unwrap();
         let folder = Folder::open(dir.path()).unwrap();
         assert_eq!(search(&folder, "(a+)+$", ".", None).unwrap(), "(no line matches)");
+        assert!(search(&folder, r"a\|b", ".", None).unwrap().contains("write `|` between choices"));
     }
 
     #[test]

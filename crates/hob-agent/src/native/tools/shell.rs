@@ -188,7 +188,14 @@ impl Shell {
             kept: KEPT_MAX,
             written: toolbox.written.left().min(OUTPUT_MAX),
         };
-        if CommandLine::parse(&self.command).is_unclear() {
+        let line = CommandLine::parse(&self.command);
+        if let Some(program) = line.needs_terminal() {
+            return Err(ToolError::Refused(format!(
+                "not run: `{program}` waits for keys, and there is no terminal here: change files with the file tools or `sed -i`, \
+                 and repeat a command with a loop"
+            )));
+        }
+        if line.is_unclear() {
             readable(&self.command, toolbox).await?;
         }
         if self.background {

@@ -227,7 +227,10 @@ impl Toolset {
             let reason = format!("they have {} bytes, more than {ARGUMENTS_MAX}", call.arguments.len());
             return Err(ToolError::Arguments { tool: first_line(&call.name, 40), reason });
         }
-        let call = &*self.with_main_argument(call);
+        let is_text = || call.arguments.trim_start().starts_with("*** Begin Patch");
+        let plain = (self.of_other(&call.name) == Some(Meaning::Patch) && is_text())
+            .then(|| ToolCall::of_text(call.id.clone(), call.name.clone(), call.arguments.clone()));
+        let call = &*self.with_main_argument(plain.as_ref().unwrap_or(call));
         if let Some(meaning) = self.of_other(&call.name) {
             let broken = |reason: String| ToolError::Arguments { tool: first_line(&call.name, 40), reason };
             let given = object(call).map_err(|error| broken(error.to_string()))?;
@@ -469,6 +472,14 @@ mod tests {
         {
             assert!(line(name, "x").is_err_and(|said| said.contains(error)), "{name}");
         }
+    }
+
+    /// Some servers give the text of a custom tool's call as the arguments of a function's.
+    #[test]
+    fn a_patch_is_taken_where_an_object_should_be() {
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch";
+        assert_eq!(set(&[]).unwrap().parse(&call("apply_patch", patch)).unwrap().line(), "apply_patch a");
+        assert!(set(&[]).unwrap().parse(&call("read", patch)).is_err());
     }
 
     #[test]

@@ -3,9 +3,12 @@
 
 use serde_json::Value;
 
-use crate::native::tools::foreign::{
-    given::{Given, Unfit, texts, whole},
-    names::Clock,
+use crate::native::tools::{
+    foreign::{
+        given::{Given, Unfit, texts, whole},
+        names::Clock,
+    },
+    lines::line_end,
 };
 
 /// Bytes of a token, about.
@@ -14,6 +17,8 @@ const TOKEN_BYTES: u64 = 4;
 const WORDS: [&str; 5] = ["description", "justification", "explanation", "security_risk", "thought"];
 /// What a model has to do with a background command instead.
 const NUMBER: &str = "the number of the job is expected, which its start named";
+/// The keys that end a program at a terminal.
+const INTERRUPT: &str = "\u{3}";
 /// The greatest number of a job.
 const JOBS_MAX: u64 = crate::native::tools::jobs::JOBS_MAX as u64;
 
@@ -35,7 +40,9 @@ pub(super) fn shell(given: &mut Given, clock: Clock) -> Result<&'static str, Unf
     given.drop_words(&WORDS);
     let mut command = match given.take(&["command", "cmd", "input"]) {
         None => None,
-        Some((_, Value::String(command))) => Some(words_of(&command).map_or(command, |words| line_of(&words))),
+        Some((_, Value::String(command))) => {
+            Some(words_of(&command).map_or_else(|| bare(command), |words| line_of(&words)))
+        }
         Some((name, list)) => match texts(&list) {
             Some(words) => Some(line_of(&words)),
             None => return Err(Unfit::new(name, "a text, or a list of texts, is expected")),
@@ -108,6 +115,18 @@ fn seconds(given: &mut Given, clock: Clock) -> Result<Option<u64>, Unfit> {
     }))
 }
 
+/// A command without the fence around all of it, the prompt before its one line, or the line ends of Windows: no shell has such a command.
+fn bare(command: String) -> String {
+    let command = if line_end(&command) == "\r\n" { command.replace("\r\n", "\n") } else { command };
+    let whole = command.trim();
+    let fenced =
+        whole.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")).and_then(|rest| rest.split_once('\n'));
+    let inside = fenced
+        .filter(|(language, inside)| ["", "bash", "sh", "shell"].contains(&language.trim()) && !inside.contains("```"));
+    let prompted = whole.strip_prefix("$ ").filter(|line| !line.contains('\n'));
+    inside.map(|(_, inside)| inside).or(prompted).map_or(command.clone(), str::to_owned)
+}
+
 /// The words of a list that is quoted once more: no shell has such a command.
 fn words_of(command: &str) -> Option<Vec<String>> {
     let list = command.trim().strip_prefix('[').and_then(|_| serde_json::from_str::<Vec<String>>(command).ok());
@@ -136,7 +155,7 @@ fn quoted(word: &str) -> String {
 
 /// The output of a background command, by its number or by the file that has it.
 pub(super) fn job_output(given: &mut Given) -> Result<&'static str, Unfit> {
-    let Some((name, id)) = given.take(&["bash_id", "task_id", "job_id", "pid"]) else {
+    let Some((name, id)) = given.take(&["bash_id", "task_id", "shell_id", "job_id", "pid"]) else {
         return Err(Unfit::new("bash_id", NUMBER));
     };
     if let Some(number) = job(&id) {
@@ -144,8 +163,10 @@ pub(super) fn job_output(given: &mut Given) -> Result<&'static str, Unfit> {
             return Err(Unfit::new("filter", "look into the file that the job's start named, with `shell`"));
         }
         given.set("id", number);
-        if given.flag(&["block"])? != Some(true) {
-            given.set("seconds", 0);
+        match (given.flag(&["block"])?, given.number(&["timeout"])?) {
+            (Some(true), Some(ms)) => given.set("seconds", ms.div_ceil(1_000)),
+            (Some(true), None) => {}
+            (Some(false) | None, _) => given.set("seconds", 0),
         }
         return Ok("job");
     }
@@ -163,8 +184,10 @@ pub(super) fn job_output(given: &mut Given) -> Result<&'static str, Unfit> {
 pub(super) fn input(given: &mut Given) -> Result<&'static str, Unfit> {
     let Some((name, id)) = given.take(&["session_id", "job_id"]) else { return Err(Unfit::new("session_id", NUMBER)) };
     given.set("id", job(&id).ok_or_else(|| Unfit::new(name, NUMBER))?);
-    if let Some(chars) = given.text(&["chars", "input"])?.filter(|chars| !chars.is_empty()) {
-        given.set("input", chars);
+    match given.text(&["chars", "input"])?.as_deref() {
+        None | Some("") => {}
+        Some(INTERRUPT) => given.set("end", true),
+        Some(chars) => given.set("input", chars),
     }
     if let Some(ms) = given.number(&["yield_time_ms"])? {
         given.set("seconds", ms.div_ceil(1_000));
@@ -174,8 +197,9 @@ pub(super) fn input(given: &mut Given) -> Result<&'static str, Unfit> {
 
 /// The end of a background command, by its number or by that of its process.
 pub(super) fn job_end(given: &mut Given) -> Result<&'static str, Unfit> {
-    let name = "shell_id";
-    let Some((_, id)) = given.take(&[name, "job_id", "pid"]) else { return Err(Unfit::new(name, NUMBER)) };
+    let Some((name, id)) = given.take(&["shell_id", "task_id", "job_id", "pid"]) else {
+        return Err(Unfit::new("shell_id", NUMBER));
+    };
     if let Some(number) = job(&id) {
         given.set("id", number);
         given.set("end", true);

@@ -89,7 +89,10 @@ pub(super) fn edit(given: &mut Given) -> Result<&'static str, Unfit> {
     given.drop_words(&["description", "instruction", "explanation", "security_risk"]);
     if let Some((name, edits)) = given.take(&["edits"]) {
         let parsed = edits.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let edits = parsed.unwrap_or(edits);
+        let edits = match parsed.unwrap_or(edits) {
+            one @ Value::Object(_) => Value::Array(vec![one]),
+            edits => edits,
+        };
         let pieces = edits.as_array().filter(|edits| !edits.is_empty());
         let Some(pieces) = pieces else { return Err(Unfit::new(name, "a list of replacements is expected")) };
         let pieces: Vec<Value> = pieces.iter().map(|edit| piece(name, edit)).collect::<Result<_, _>>()?;
@@ -115,8 +118,8 @@ fn piece(name: &str, edit: &Value) -> Result<Value, Unfit> {
 }
 
 fn replacement(given: &mut Given) -> Result<(), Unfit> {
-    given.pass("old", &["old", "old_string", "old_str", "oldText", "oldString"]);
-    given.pass("new", &["new", "new_string", "new_str", "newText", "newString"]);
+    given.pass("old", &["old", "old_string", "old_str", "old_text", "oldText", "oldString"]);
+    given.pass("new", &["new", "new_string", "new_str", "new_text", "newText", "newString"]);
     given.pass_flag("replace_all", &["replace_all", "allow_multiple", "replaceAll"])?;
     if let Some(times) = given.number(&["expected_replacements"])? {
         given.set("times", times);
@@ -128,7 +131,7 @@ fn replacement(given: &mut Given) -> Result<(), Unfit> {
 pub(super) fn write(given: &mut Given) -> Result<&'static str, Unfit> {
     given.pass("path", &PATH);
     given.pass("text", &["text", "content", "contents", "file_text"]);
-    given.drop_words(&["description", "security_risk"]);
+    given.drop_words(&["description", "explanation", "security_risk", "line_count"]);
     Ok("write")
 }
 

@@ -8,10 +8,18 @@ use crate::native::tools::foreign::{
 /// Names of the path of a folder.
 const FOLDER: [&str; 6] = ["path", "dir_path", "directory", "target_directory", "dir", "folder"];
 
+/// Levels of folders that are all of them.
+const ALL_LEVELS: u64 = 100;
+
 /// `list`.
 pub(super) fn list(given: &mut Given) -> Result<&'static str, Unfit> {
     given.pass("path", &FOLDER);
     given.pass_number("depth", &["depth"])?;
+    match given.flag(&["recursive"])? {
+        Some(_) if given.sets("depth") => return Err(Unfit::new("recursive", "there is a `depth`, too")),
+        Some(recursive) => given.set("depth", if recursive { ALL_LEVELS } else { 1 }),
+        None => {}
+    }
     names(given)?;
     if let Some(ignore) = given.texts(&["ignore"])? {
         given.set("exclude", ignore);

@@ -62,16 +62,26 @@ pub(in crate::native::tools) fn tool_of(name: &str) -> Option<Meaning> {
             Meaning::Shell(Clock::Milliseconds)
         }
         "execute_bash" | "terminal" => Meaning::Shell(Clock::Seconds),
-        "shell" | "run_command" | "execute_command" | "run_terminal_cmd" | "run_in_terminal" => {
-            Meaning::Shell(Clock::Unsure)
-        }
+        "shell"
+        | "run_command"
+        | "execute_command"
+        | "run_terminal_cmd"
+        | "run_terminal_command"
+        | "run_in_terminal" => Meaning::Shell(Clock::Unsure),
         "read" | "read_file" | "view" | "view_file" | "view_image" | "open_file" => Meaning::Read,
         "read_many_files" => Meaning::ReadMany,
         "list" | "ls" | "list_dir" | "list_directory" | "list_files" => Meaning::List,
         "glob" | "find_files" => Meaning::Glob,
         "search" | "grep" | "grep_files" | "search_files" => Meaning::Search,
         "grep_search" | "search_file_content" => Meaning::SearchAnyCase,
-        "edit" | "replace" | "str_replace" | "replace_string_in_file" | "multiedit" | "multi_edit" => Meaning::Edit,
+        "edit"
+        | "edit_file"
+        | "search_replace"
+        | "replace"
+        | "str_replace"
+        | "replace_string_in_file"
+        | "multiedit"
+        | "multi_edit" => Meaning::Edit,
         "write" | "write_file" | "create_file" | "write_to_file" => Meaning::Write,
         "str_replace_editor" | "str_replace_based_edit_tool" | "file_editor" => Meaning::Editor,
         "apply_patch" | "applypatch" => Meaning::Patch,
@@ -79,9 +89,9 @@ pub(in crate::native::tools) fn tool_of(name: &str) -> Option<Meaning> {
         "done" | "finish" | "submit" | "attempt_completion" | "complete_task" => Meaning::Done,
         "ask" | "ask_user" | "askuserquestion" => Meaning::Ask,
         "think" => Meaning::Think,
-        "bashoutput" | "bash_output" | "read_background_output" => Meaning::JobOutput,
+        "bashoutput" | "bash_output" | "taskoutput" | "task_output" | "read_background_output" => Meaning::JobOutput,
         "write_stdin" => Meaning::JobInput,
-        "killshell" | "kill_shell" | "killbash" => Meaning::JobEnd,
+        "killshell" | "kill_shell" | "killbash" | "taskstop" | "task_stop" => Meaning::JobEnd,
         _ => return None,
     })
 }
