@@ -212,6 +212,17 @@ async fn a_failing_test_and_done_in_one_reply_are_not_the_end() {
     assert_eq!(run(&bench, native(replies)).await.outcome, Outcome::done("ok"));
 }
 
+#[tokio::test]
+async fn an_end_before_other_calls_of_its_reply_is_none_and_they_run() {
+    for (end, arguments) in [("done", json!({ "summary": "I did it." })), ("ask", json!({ "question": "Which?" }))] {
+        let calls = [(end, arguments), ("shell", json!({ "command": "echo later" }))];
+        let calls = calls.map(|(name, arguments)| json!({ "name": name, "arguments": arguments }));
+        let told = ["not ended: another call of the same reply comes after it", "later"];
+        let outcome = gated(&[], json!([{ "calls": calls }, done(&told)])).await;
+        assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
+    }
+}
+
 /// A run with the check `sh test.sh`, which took a second on the base; the model's requests after the first, each as text.
 async fn quickly_checked(replies: Value, settings: AgentSettings) -> (Outcome, Vec<String>) {
     let mut bench = bench().await;

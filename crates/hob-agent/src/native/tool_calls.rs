@@ -57,6 +57,8 @@ pub(super) struct CallResults {
     doubt: Option<String>,
     /// What Hob says after the answers; may be empty.
     pub(super) news: String,
+    /// The calls of the reply that come later.
+    later: usize,
 }
 
 impl CallResults {
@@ -212,6 +214,7 @@ impl CallRunner<'_> {
             if at_once > 1 {
                 batch = batch.into_iter().map(Planned::beside).collect();
             }
+            done.later = planned.len() + left.len();
             self.batch(batch, &mut done).await?;
         }
         for call in left {
@@ -259,12 +262,15 @@ impl CallRunner<'_> {
         }
     }
 
-    /// The action as it runs: a patch in its folder, and the end only if nothing failed in this reply.
+    /// The action as it runs: a patch in its folder, and an end only as the last one, if nothing failed before it.
     async fn settled(&self, action: Result<Action, ToolError>, done: &CallResults) -> Result<Action, ToolError> {
         match self.executor.placed(action?).await? {
             Action::Done(end) if done.actions.has_failed() || end.is_success() && done.has_failed_command => {
                 Err(ToolError::Refused("not ended: an earlier call of the same reply failed, see to it first".into()))
             }
+            action if action.is_end() && done.later > 0 => Err(ToolError::Refused(
+                "not ended: another call of the same reply comes after it: see its answer first".into(),
+            )),
             action => Ok(action),
         }
     }
