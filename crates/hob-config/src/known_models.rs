@@ -16,8 +16,27 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 /// The prefixes of names by which services that pass requests on say whose model it is.
-const PREFIXES: [&str; 10] =
-    ["openai/", "anthropic/", "gemini/", "google/", "models/", "mistral/", "mistralai/", "deepseek/", "xai/", "x-ai/"];
+const PREFIXES: [&str; 16] = [
+    "openai/",
+    "anthropic/",
+    "gemini/",
+    "google/",
+    "models/",
+    "mistral/",
+    "mistralai/",
+    "deepseek/",
+    "xai/",
+    "x-ai/",
+    "openrouter/",
+    "azure/",
+    "vertex_ai/",
+    "bedrock/",
+    // Bedrock's own names; those of a region have another price.
+    "global.anthropic.",
+    "anthropic.",
+];
+/// What services write behind a name for the same model at the same price: OpenRouter's variants and Bedrock's versions.
+const SUFFIXES: [&str; 6] = [":thinking", ":beta", ":extended", ":exacto", "-v1:0", "-v2:0"];
 
 /// Where the table is from.
 #[derive(Debug, Default, Deserialize)]
@@ -167,7 +186,11 @@ fn price(of: &[Option<f64>]) -> Option<PriceSettings> {
 /// What is known of `name`, with or without a service before it; `None` if nothing is.
 pub fn known_model(name: &str) -> Option<&'static KnownModel> {
     let (bare, models) = (bare(name), &TABLE.models);
-    models.get(bare).or_else(|| models.get(undated(bare)?))
+    let find = |name: &str| models.get(name).or_else(|| models.get(undated(name)?));
+    let plain = SUFFIXES.iter().find_map(|suffix| bare.strip_suffix(suffix)).unwrap_or(bare);
+    // OpenRouter writes the versions of Claude with a dot.
+    let dashed = || plain.starts_with("claude-").then(|| plain.replace('.', "-"));
+    find(bare).or_else(|| find(plain)).or_else(|| find(&dashed()?))
 }
 
 /// How the family of `name` edits files, also of a model that is not known itself; `None` if the family is not.
@@ -200,6 +223,10 @@ pub fn model_source() -> &'static ModelSource {
 /// version of another model.
 pub(crate) fn undated(name: &str) -> Option<&str> {
     let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((model, last)) = name.rsplit_once('@') {
+        // Vertex' form.
+        return (last == "latest" || last == "default" || digits(last, 8)).then_some(model);
+    }
     let (model, last) = name.rsplit_once('-')?;
     if last == "latest" || digits(last, 8) {
         return Some(model);
@@ -259,6 +286,11 @@ mod tests {
             "gpt-50",
             "",
             "openai/",
+            "openrouter/anthropic/claude-opus-4.5:online",
+            "openrouter/deepseek/deepseek-r1:free",
+            "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            "claude-opus-4.9",
+            "gpt-5@x",
         ] {
             assert!(known_model(name).is_none(), "{name}");
         }
@@ -267,9 +299,25 @@ mod tests {
     }
 
     #[test]
+    fn a_model_is_known_by_the_name_that_a_service_gives_it() {
+        for (name, of) in [
+            ("openai/openrouter/anthropic/claude-opus-4.5", "claude-opus-4-5"),
+            ("openai/anthropic/claude-sonnet-4.5:thinking", "claude-sonnet-4-5"),
+            ("openai/bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+            ("openai/global.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+            ("openai/vertex_ai/claude-opus-4-5@20251101", "claude-opus-4-5"),
+            ("openai/azure/gpt-5.1-2025-11-13", "gpt-5.1"),
+            ("openai/openrouter/x-ai/grok-4.5", "grok-4.5"),
+        ] {
+            assert!(std::ptr::eq(known_model(name).unwrap(), known_model(of).unwrap()), "{name}");
+        }
+    }
+
+    #[test]
     fn a_family_edits_in_its_own_way() {
         for (name, form) in [
             ("anthropic/claude-sonnet-5-5", Some(EditForm::Replace)),
+            ("openai/openrouter/anthropic/claude-opus-4.5", Some(EditForm::Replace)),
             ("openai/anthropic/claude-of-tomorrow", Some(EditForm::Replace)),
             ("openai/gpt-5-mini", Some(EditForm::PatchText)),
             ("openai/codex-mini-latest", Some(EditForm::Patch)),
