@@ -121,8 +121,14 @@ mod tests {
         );
         // unittest -v, and its failures alone.
         expect(
-            "test_a (tests.test_x.T.test_a) ... ok\ntest_b (tests.test_x.T.test_b)\nSays what it does. ... FAIL\ntest_c (tests.test_x.T.test_c) ... skipped 'slow'\n",
-            &[("tests.test_x.T.test_a", Passed), ("tests.test_x.T.test_b", Failed), ("tests.test_x.T.test_c", Skipped)],
+            "test_a (tests.test_x.T.test_a) ... ok\ntest_b (tests.test_x.T.test_b)\nSays what it does. ... FAIL\ntest_c (tests.test_x.T.test_c) ... skipped 'slow'\n\
+             test_d (tests.test_x.T.test_d) ... /a/test_x.py:9: ResourceWarning: unclosed file\n  open('d').read()\nok\n",
+            &[
+                ("tests.test_x.T.test_a", Passed),
+                ("tests.test_x.T.test_b", Failed),
+                ("tests.test_x.T.test_c", Skipped),
+                ("tests.test_x.T.test_d", Passed),
+            ],
         );
         expect(
             "..F\n======\nFAIL: test_b (tests.test_x.T.test_b)\n------\nTraceback (most recent call last):\nAssertionError: 1 != 2\n\n======\nERROR: test_c (tests.test_x.T.test_c)\n\

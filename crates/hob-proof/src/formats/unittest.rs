@@ -7,7 +7,7 @@ use crate::failure::failed;
 pub(super) fn unittest(output: &str) -> TestResults {
     let mut results = TestResults::default();
     let mut is_verbose = false;
-    // A test whose first line has no end: its description follows.
+    // A test whose first line has no end: its description follows, or what was printed meanwhile, such as a warning.
     let mut open: Option<String> = None;
     let lines: Vec<&str> = output.lines().collect();
     for (at, line) in lines.iter().enumerate() {
@@ -23,7 +23,10 @@ pub(super) fn unittest(output: &str) -> TestResults {
             results.add(name, end.unwrap_or(TestEnd::Failed));
             continue;
         }
-        let (before, end) = line.rsplit_once(" ... ").map_or((*line, None), |(before, end)| (before, end_of(end)));
+        let (before, end) = match line.rsplit_once(" ... ") {
+            Some((before, end)) => (before, end_of(end)),
+            None => (*line, end_of(line).filter(|_| open.is_some())),
+        };
         match (name_of(before), end, open.take()) {
             (Some(name), Some(end), _) => {
                 is_verbose = true;
@@ -34,7 +37,8 @@ pub(super) fn unittest(output: &str) -> TestResults {
                 is_verbose = true;
                 results.add(name, end);
             }
-            (None, _, _) => {}
+            (None, None, before) => open = before,
+            (None, Some(_), None) => {}
         }
     }
     let is_there = lines.iter().any(|line| {
