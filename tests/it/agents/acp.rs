@@ -169,6 +169,11 @@ async fn each_end_says_what_it_was() {
         ("works", Some("huge"), FailureClass::Misconfigured, "does not offer this `model`; it offers small, large"),
         ("plain", Some("huge"), FailureClass::Misconfigured, "lets no model be chosen"),
         ("dies", None, FailureClass::Permanent, "no such table"),
+        ("fails in words", None, FailureClass::Permanent, "no such table"),
+        ("fails by name", None, FailureClass::Permanent, "no such table"),
+        ("cannot read", None, FailureClass::Permanent, "no such table"),
+        // Nobody cancelled it.
+        ("ends its turn", None, FailureClass::Unfinished, "stopped before the end: `cancelled`"),
         ("floods", None, FailureClass::Permanent, "a message of more than 16 MiB"),
         ("limited", None, in_an_hour, "its quota is used up: 429: rate limit, try again in 1h"),
     ] {
@@ -180,6 +185,19 @@ async fn each_end_says_what_it_was() {
     let parts = AgentParts { agents: [("acp".to_owned(), nothing)].into(), ..AgentParts::default() };
     let error = Registry::new(parts).unwrap().get("acp").err().unwrap().to_string();
     assert!(error.contains("its `command` is empty: name the program"), "{error}");
+}
+
+/// A kind of permission of its own, a request that cannot be read, updates that nobody knows, and a cost in another currency.
+#[tokio::test]
+async fn an_agent_beside_the_protocol_is_answered_all_the_same() {
+    needs!(PYTHON);
+    let mut bench = Bench::new(&[]);
+    let report = bench.run(&scripted("asks oddly", None)).await;
+    assert!(matches!(report.outcome, Outcome::Done { .. }), "{:?}", report.outcome);
+    assert_eq!(bench.read("asked.txt"), "yes\n-32602\n");
+    let told: Vec<_> = std::iter::from_fn(|| bench.progress.try_recv().ok()).map(|line| line.text).collect();
+    assert!(told.iter().any(|text| text == "its cost in EUR is not counted"), "{told:?}");
+    assert_eq!(report.spend.usd_micros, 0);
 }
 
 /// It is asked to end its turn before it is ended.

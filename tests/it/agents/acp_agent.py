@@ -71,6 +71,28 @@ def prompted(message):
         sys.stdout.write("x" * (17 << 20) + "\n")
         sys.stdout.flush()
         read()
+    elif SCENE == "ends its turn":
+        stop = "cancelled"
+    elif SCENE == "fails in words":
+        return send({"id": message["id"], "error": "no such table"})
+    elif SCENE == "fails by name":
+        return send({"id": message["id"], "error": {"code": "E42", "message": "no such table"}})
+    elif SCENE == "cannot read":
+        return send({"id": None, "error": {"code": -32700, "message": "no such table"}})
+    elif SCENE == "asks oddly":
+        options = [{"optionId": "no", "kind": "deny"}, {"optionId": "yes", "kind": "allow_session"}]
+        call = {"toolCallId": "c1", "kind": "teleport"}
+        for params in ({"sessionId": "s", "toolCall": call, "options": options}, {"sessionId": "s"}):
+            send({"id": "ask", "method": "session/request_permission", "params": params})
+            answer = read()
+            said = answer["error"]["code"] if "error" in answer else answer["result"]["outcome"]["optionId"]
+            with open("asked.txt", "a") as file:
+                file.write(f"{said}\n")
+        update("hologram", data=[1])
+        update("plan", entries="none")
+        update("usage_update", used=1, size=2, cost={"amount": 3.5, "currency": "EUR"})
+        says("Done.")
+        return send({"id": str(message["id"]), "result": {"stopReason": stop}})
     elif SCENE == "limited":
         return send({"id": message["id"], "error": {"code": -32603, "message": "429: rate limit, try again in 1h"}})
     elif SCENE == "waits":

@@ -130,7 +130,7 @@ fn outcome(name: &str, ended: Ended, exit: Option<Exit>, errors: &str, words: &s
         Ended::Stopped(why) => match why.as_str() {
             "end_turn" => ended_well(words),
             "refusal" => needs_human(format!("`{name}`: its model refused: {}", words.trim())),
-            "cancelled" => cancelled(),
+            // A turn that Hob cancelled ends otherwise: this one the agent cancelled itself.
             _ => unfinished(format!("`{name}` stopped before the end: `{}`", first_line(&why, 40))),
         },
         Ended::Cancelled => cancelled(),

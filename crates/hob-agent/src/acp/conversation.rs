@@ -14,7 +14,7 @@ use crate::{
         lines::Lines,
         messages::{
             AUTH_REQUIRED, Failure, Hello, Message, Opened, Permission, VERSION, answer, cancelled, not_offered,
-            notification, request,
+            notification, request, unreadable,
         },
         turn::Turn,
     },
@@ -203,9 +203,11 @@ impl Peer<'_> {
                         self.turn.takes(update, self.about.context, self.about.is_measured);
                     }
                 }
-                Message { id: Some(answered), error, result, .. } if answered == id => {
+                Message { id: Some(answered), error, result, .. } if is_number(&answered, id) => {
                     return error.map_or(Ok(result), |failure| Err(failure.into()));
                 }
+                // It could not tell which request it could not read; there is one at a time.
+                Message { id: None, error: Some(failure), .. } => return Err(failure.into()),
                 _another => {}
             }
         }
@@ -215,8 +217,16 @@ impl Peer<'_> {
         if method != "session/request_permission" {
             return not_offered(id, method);
         }
-        let asked = serde_json::from_value::<Permission>(params).ok().filter(|_| !self.about.cancel.is_cancelled());
-        let outcome = asked.map_or_else(cancelled, |asked| asked.outcome(self.about.is_held));
+        let outcome = match serde_json::from_value::<Permission>(params) {
+            _ if self.about.cancel.is_cancelled() => cancelled(),
+            Ok(asked) => asked.outcome(self.about.is_held),
+            Err(error) => return unreadable(id, &error),
+        };
         answer(id, &json!({ "outcome": outcome }))
     }
+}
+
+/// Whether an answer is to this request: some agents make a text of its number.
+fn is_number(answered: &Value, id: u64) -> bool {
+    *answered == id || answered.as_str().is_some_and(|text| text.parse() == Ok(id))
 }

@@ -12,8 +12,9 @@ pub(super) const VERSION: u64 = 1;
 const ASKING: &str = "default";
 /// The code of an error of an agent that wants a login first.
 pub(super) const AUTH_REQUIRED: i64 = -32_000;
-/// The code of an answer to a request that is not known.
+/// The codes of answers to a request that is not known, and to one that cannot be read.
 const METHOD_NOT_FOUND: i64 = -32_601;
+const INVALID_PARAMS: i64 = -32_602;
 
 /// A message from an agent.
 #[derive(Debug, Default, Deserialize)]
@@ -28,14 +29,22 @@ pub(super) struct Message {
     pub(super) error: Option<Failure>,
 }
 
-/// An error of an agent.
+/// An error of an agent, in whichever form it comes: one that is not read would leave Hob waiting for an answer.
 #[derive(Debug, Deserialize)]
+#[serde(from = "Value")]
 pub(super) struct Failure {
-    #[serde(default)]
     pub(super) code: i64,
-    #[serde(default)]
     pub(super) message: String,
     pub(super) data: Option<Value>,
+}
+
+impl From<Value> for Failure {
+    fn from(mut error: Value) -> Self {
+        let code = error["code"].as_i64().unwrap_or_default();
+        let data = error.get_mut("data").map(Value::take).filter(|data| !data.is_null());
+        let message = error["message"].as_str().or(error.as_str()).map(str::to_owned);
+        Self { code, message: message.unwrap_or_else(|| error.to_string()), data }
+    }
 }
 
 /// The answer to `initialize`.
@@ -247,7 +256,10 @@ impl Permission {
         // Once rather than always, which an agent may note in its own settings.
         let wanted = if all || is_harmless { ["allow_once", "allow_always"] } else { ["reject_once", "reject_always"] };
         let of_kind = |kind| self.options.iter().find(|option| option.kind == kind);
-        match wanted.into_iter().find_map(of_kind) {
+        // Some agents have kinds of their own, such as `allow_session`.
+        let of_sort =
+            || self.options.iter().find(|option| option.kind.split('_').next() == wanted[0].split('_').next());
+        match wanted.into_iter().find_map(of_kind).or_else(of_sort) {
             Some(option) => json!({ "outcome": "selected", "optionId": option.option_id }),
             None => cancelled(),
         }
@@ -276,6 +288,14 @@ pub(super) fn answer(id: &Value, result: &Value) -> Value {
 
 /// The answer to a request that Hob does not know: it offers no files and no terminals.
 pub(super) fn not_offered(id: &Value, method: &str) -> Value {
-    let message = format!("`{method}` is not offered");
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": METHOD_NOT_FOUND, "message": message } })
+    refusal(id, METHOD_NOT_FOUND, &format!("`{method}` is not offered"))
+}
+
+/// The answer to a request that Hob cannot read.
+pub(super) fn unreadable(id: &Value, why: &serde_json::Error) -> Value {
+    refusal(id, INVALID_PARAMS, &why.to_string())
+}
+
+fn refusal(id: &Value, code: i64, message: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })
 }

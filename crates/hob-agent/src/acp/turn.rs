@@ -12,6 +12,8 @@ use crate::{
 
 /// Bytes of its words that are kept: the last ones are its report.
 const WORDS_MAX: usize = 64 << 10;
+/// Bytes of a currency's name.
+const CURRENCY_MAX: usize = 8;
 /// Bytes of a line of progress.
 const LINE_MAX: usize = 200;
 
@@ -26,6 +28,8 @@ pub(super) struct Turn {
     tools: ToolSpans,
     /// What it says that it cost, in millionths of a US dollar.
     usd_micros: u64,
+    /// Whether it told a cost in another currency.
+    is_foreign: bool,
 }
 
 impl Turn {
@@ -50,7 +54,14 @@ impl Turn {
                 }
             }
             Update::Usage { cost } => {
-                let Some(cost) = cost.filter(|cost| cost.currency.eq_ignore_ascii_case("usd")) else { return };
+                let Some(cost) = cost else { return };
+                if !cost.currency.eq_ignore_ascii_case("usd") {
+                    let currency = first_line(&cost.currency, CURRENCY_MAX).replace(char::is_control, " ");
+                    if !std::mem::replace(&mut self.is_foreign, true) && !is_measured {
+                        context.say(format!("its cost in {currency} is not counted"));
+                    }
+                    return;
+                }
                 self.usd_micros = self.usd_micros.max(micros(cost.amount));
                 if !is_measured {
                     context.spent(self.spend());
