@@ -388,3 +388,28 @@ async fn each_candidate_begins_with_the_next_model() {
     assert!(commits[0].message.contains(&fallback[0]), "{}", commits[0].message);
     world.finish().await;
 }
+
+/// The first fails its check, the second's agent fails, the third is Proven.
+#[tokio::test]
+async fn one_that_fails_and_one_whose_agent_fails_lose_to_one_that_is_proven() {
+    let script =
+        format!("case $n in 0) mkdir -p tests; touch tests/test_done;; 1) echo 1 > half; exit 3;; *) {PROVEN};; esac");
+    let world = with_candidates("3", &script).start().await;
+    let issue = world.works().await;
+    assert_eq!(world.briefs(issue).len(), 3, "{:#?}", world.told());
+    let (files, body) = world.opened_with().await;
+    assert_eq!(files, ["done", "tests/test_done"]);
+    let told = "Of 3 candidates, number 3 was chosen (candidate 1: 1 check fails on it; candidate 2: the agent failed; candidate 3: Proven)";
+    assert!(body.contains(told), "{body}");
+    world.finish().await;
+}
+
+/// The first is only shown, the second's agent asks a question: the first is published, nobody is asked.
+#[tokio::test]
+async fn a_question_of_a_later_one_does_not_hide_the_first() {
+    let script = r#"case $n in 0) echo 1 > done;; *) echo '{"outcome":"question","question":"Which?"}';; esac"#;
+    let world = with_candidates("2", script).start().await;
+    let issue = world.works().await;
+    assert_eq!((world.briefs(issue).len(), world.opened_with().await.0), (2, vec!["done".to_owned()]));
+    world.finish().await;
+}
