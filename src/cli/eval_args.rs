@@ -28,12 +28,13 @@ pub(super) struct TasksArgs {
     /// Keep the results in this folder; an interrupted run continues there [default: eval-results/PATH-AGENT].
     #[arg(long, value_name = "DIR")]
     pub(super) results: Option<PathBuf>,
-    /// Try each task this many times, and estimate how likely one of several attempts solves it (pass@k).
+    /// Try each task this many times, and estimate how likely one of several attempts solves it (pass@k); with `--check`, each has to be
+    /// usable every time.
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(super) attempts: u32,
     /// Have no agent work on the tasks: see whether each task's own solution gives 1 and doing nothing gives 0, and say which tasks are
     /// unusable here, and why.
-    #[arg(long, conflicts_with_all = ["agent", "recorded", "record", "baseline", "attempts", "results"])]
+    #[arg(long, conflicts_with_all = ["agent", "recorded", "record", "baseline", "results"])]
     pub(super) check: bool,
     /// Evaluate doing nothing, or each task's own solution, in place of an agent.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["agent", "recorded", "record"])]

@@ -16,7 +16,7 @@ use crate::cli::{
     progress::Verbosity,
     screen::Screen,
     setup::Setup,
-    signals::stop_on_signal,
+    signals::on_signal,
 };
 
 /// What is told to programs.
@@ -27,23 +27,30 @@ struct Report {
     checked: Vec<Checked>,
 }
 
+/// How many tasks are checked at once, and how often each.
+pub(super) struct Often {
+    pub(super) jobs: usize,
+    pub(super) attempts: u32,
+}
+
 /// Checks all tasks, several at once; those that cannot even be read are a part of the table.
 pub(super) async fn check(
     setup: &Setup,
     shared: &Shared,
     wanted: Wanted,
-    jobs: usize,
+    often: Often,
     screen: Screen,
 ) -> anyhow::Result<()> {
     let Wanted { found, engine } = wanted;
+    let Often { jobs, attempts } = often;
     let Bench { verifier, place } = bench(setup, engine);
     let cancel = CancellationToken::new();
-    stop_on_signal(cancel.clone(), screen.clone());
+    on_signal(cancel.clone(), screen.clone(), "stopping the check (a second signal exits immediately)");
     let unread = |Unusable { task, why }| Checked { task, solution: None, nothing: None, why: Some(why) };
     let mut checked: Vec<Checked> = found.unusable.into_iter().map(unread).collect();
     let (verifier, place, cancel) = (&verifier, &place, &cancel);
     let one = |task| async move {
-        let checked = check_task(verifier, &task, place, cancel).await;
+        let checked = check_task(verifier, &task, attempts, place, cancel).await;
         checked.unwrap_or_else(|error| unread(Unusable { task: task.name, why: clip(&error.to_string(), WHY_MAX) }))
     };
     let of = found.tasks.len();

@@ -52,6 +52,10 @@ pub(super) async fn found(
     let names = found.tasks.iter().map(|task| &task.name).chain(found.unusable.iter().map(|task| &task.task));
     let names: BTreeSet<String> = names.filter(|name| is_wanted(name)).cloned().collect();
     let wanted: BTreeSet<String> = names.into_iter().take(args.limit.unwrap_or(usize::MAX)).collect();
+    if wanted.is_empty() {
+        let why = format!("no task of `{}` has a name that holds the text of `--only`", path.display());
+        return Err(fatal(Exit::Usage, why));
+    }
     found.unusable.retain(|task| wanted.contains(&task.task));
     found.tasks.retain(|task| wanted.contains(&task.name));
     found.leave_out(|task| why_not(task, args.recorded));
@@ -80,8 +84,9 @@ async fn engine(found: &mut Found, setup: &Setup) -> Option<Engine> {
     if engine.is_none() {
         found.leave_out(|task| {
             let why = task.needs_image()?;
-            let hint = "`--assume-built` takes this machine for an image that `RUN` lines build";
-            Some(format!("{why}, and neither podman nor docker answers here; {hint}"))
+            let hint = "; `--assume-built` takes this machine for that image";
+            let hint = if task.can_be_assumed_built() { hint } else { "" };
+            Some(format!("{why}, and neither podman nor docker answers here{hint}"))
         });
     }
     engine

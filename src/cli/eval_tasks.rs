@@ -1,6 +1,6 @@
 //! `hob eval run PATH`: an agent on many tasks with hidden tests.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use futures_util::{StreamExt, stream};
 use hob_config::BackendKind;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::cli::{
     args::Shared,
     eval_args::TasksArgs,
-    eval_check,
+    eval_check::{self, Often},
     eval_compare::table,
     eval_find::{Wanted, found, usage},
     eval_trial::{By, Entry, Evaluation, Tried, WHY_MAX},
@@ -60,7 +60,14 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     }
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     if args.check {
-        return eval_check::check(&setup, &shared, Wanted { found, engine }, jobs, screen).await;
+        return eval_check::check(
+            &setup,
+            &shared,
+            Wanted { found, engine },
+            Often { jobs, attempts: args.attempts },
+            screen,
+        )
+        .await;
     }
     let Found { tasks, mut unusable } = found;
     let model = match (args.baseline, args.recorded) {
@@ -71,7 +78,13 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     let heading = Heading {
         agent: agent.clone(),
         model: model.clone(),
-        tasks: path.to_string_lossy().into_owned(),
+        // `./tasks` are `tasks`.
+        tasks: path
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .collect::<PathBuf>()
+            .to_string_lossy()
+            .into_owned(),
         hob: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let folder = args.results.clone().unwrap_or_else(|| default_results(&path, &agent));
@@ -86,7 +99,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
     run.go(&evaluation, &shared, &mut results, &mut Left { unusable: &mut unusable, failed: &mut failed }).await?;
     evaluation.screen.close();
     let trials = results.trials();
-    let score = Score::new(trials);
+    // An attempt that was solved before the tests turned out to be unsound is not part of any rate either.
+    let is_usable = |trial: &&Trial| !unusable.iter().any(|task| task.task == trial.task);
+    let score = Score::new(&trials.iter().filter(is_usable).cloned().collect::<Vec<_>>());
     let end = end(&unusable, &failed);
     if shared.json {
         let (agent, model) = (evaluation.agent.as_str(), model.as_deref());
@@ -103,7 +118,9 @@ pub(super) async fn run(mut setup: Setup, shared: Shared, mut args: TasksArgs, s
 fn end(unusable: &[Unusable], failed: &[Unusable]) -> anyhow::Result<()> {
     let (what, those, hint) = match (failed.first(), unusable.first()) {
         (Some(_), _) => ("did not finish", failed, "run the same command again to continue"),
-        (None, Some(_)) => ("not tried", unusable, "leave such tasks out with `--only`, or try them with Harbor"),
+        (None, Some(_)) => {
+            ("not tried", unusable, "leave such tasks out with `--only`, or try them with their own harness")
+        }
         (None, None) => return Ok(()),
     };
     let first = those.first().map(|Unusable { task, why }| format!("`{}`: {}", terminal(task), terminal(why)));

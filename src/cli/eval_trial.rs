@@ -29,9 +29,11 @@ use crate::cli::{
     screen::Screen,
     sessions,
     setup::{Setup, launcher, sandbox_of},
-    signals::stop_on_signal,
+    signals::on_signal,
 };
 
+/// What a first signal does to an evaluation.
+const STOPPING: &str = "stopping: trials that have ended are kept (a second signal exits immediately)";
 /// Bytes of a sentence in the results.
 pub(super) const WHY_MAX: usize = 1_000;
 
@@ -119,7 +121,7 @@ impl Evaluation {
         };
         let Bench { verifier, place } = bench(&setup, by.engine);
         let cancel = CancellationToken::new();
-        stop_on_signal(cancel.clone(), screen.clone());
+        on_signal(cancel.clone(), screen.clone(), STOPPING);
         Ok(Self {
             executor: Executor::new(sessions::open(&setup), setup.settings.runs.clone()),
             approval: if args.auto_approve { Approval::Given } else { Approval::Nobody },
@@ -169,9 +171,9 @@ impl Evaluation {
         let Some((ended, doubt)) = tried else {
             return Ok(Tried::Unusable("it has no solution".to_owned()));
         };
-        if doubt.is_some()
-            && let Some(why) = self.unusable(entry).await?
-        {
+        // What is not solved counts only if the task can be solved here.
+        let is_doubtful = doubt.is_some() || (!ended.trial.solved && entry.task.has_solution());
+        if is_doubtful && let Some(why) = self.unusable(entry).await? {
             return Ok(Tried::Unusable(why));
         }
         Ok(Tried::Ended(Box::new(ended)))
@@ -347,9 +349,8 @@ fn no_answer(outcome: &Outcome) -> Option<&str> {
 
 /// The agent's text, or what the tests lack.
 fn why(said: &str, verdict: &Verdict) -> String {
-    match (verdict.reward, verdict.exit) {
-        (Some(_), _) => verdict.complaint.clone().unwrap_or_else(|| said.to_owned()),
-        (None, ProcessExit::Deadline) => "the tests timed out".to_owned(),
-        (None, exit) => format!("the tests wrote no reward ({exit}): {}", verdict.output.trim()),
+    match (verdict.reward, verdict.silence()) {
+        (None, Some(silence)) => format!("{silence}: {}", verdict.output.trim()),
+        (Some(_), _) | (None, None) => verdict.complaint.clone().unwrap_or_else(|| said.to_owned()),
     }
 }

@@ -13,12 +13,10 @@ use crate::{
     Engine, EvalError, Scratch, Task, Verdict, Verifier,
     image_root::ImageRoot,
     place::{OwnPlace, remove_left},
+    scripts::last_line,
     signs,
     task::{Files, TestsKind},
 };
-
-/// Characters of an output's end that a sentence quotes.
-const TAIL: usize = 200;
 
 /// What tries a task in the place of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,10 +84,17 @@ pub async fn try_baseline(
     cancel: &CancellationToken,
 ) -> Result<Option<(Scratch, Verdict)>, EvalError> {
     let scratch = place.make(task, cancel).await?;
-    if baseline == Baseline::Solution && !verifier.solve(task, &scratch, cancel).await? {
-        return Ok(None);
+    let failed = match baseline {
+        Baseline::Nothing => None,
+        Baseline::Solution => match verifier.solve(task, &scratch, cancel).await? {
+            Some(failed) => failed,
+            None => return Ok(None),
+        },
+    };
+    let mut verdict = verifier.verify(task, &scratch, cancel).await?;
+    if failed.is_some() && !verdict.is_solved() {
+        verdict.complaint = failed;
     }
-    let verdict = verifier.verify(task, &scratch, cancel).await?;
     Ok(Some((scratch, verdict)))
 }
 
@@ -120,11 +125,31 @@ pub async fn unusable(
     Ok(doubt.map(|doubt| format!("its tests could not run here: {doubt}")))
 }
 
-/// Tries a task with its own solution, which has to give 1, and with nothing, which has to give 0.
+/// Tries a task so many times with its own solution, which has to give 1, and with nothing, which has to give 0.
 ///
 /// # Errors
 /// As [`try_baseline`].
 pub async fn check(
+    verifier: &Verifier,
+    task: &Task,
+    attempts: u32,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> Result<Checked, EvalError> {
+    let mut checked = Checked { task: task.name.clone(), solution: None, nothing: None, why: None };
+    for attempt in 1..=attempts {
+        checked = checked_once(verifier, task, place, cancel).await?;
+        if let Some(why) = checked.why.take_if(|_| attempts > 1) {
+            checked.why = Some(format!("{why} (attempt {attempt} of {attempts})"));
+        }
+        if checked.why.is_some() {
+            break;
+        }
+    }
+    Ok(checked)
+}
+
+async fn checked_once(
     verifier: &Verifier,
     task: &Task,
     place: &Place,
@@ -156,9 +181,8 @@ fn unsolved(verdict: &Verdict) -> Option<String> {
     if let Some(doubt) = verdict.doubt() {
         return Some(format!("its tests could not run here: {doubt}"));
     }
-    let said = verdict.complaint.clone().unwrap_or_else(|| {
-        let end = verdict.output.trim().lines().next_back().unwrap_or("nothing").trim();
-        end.chars().take(TAIL).collect()
-    });
-    Some(format!("its own solution does not solve it here: {said}"))
+    let said = verdict.complaint.clone().or_else(|| last_line(&verdict.output));
+    let said = said.unwrap_or_else(|| "its tests printed nothing".to_owned());
+    let reward = verdict.reward.unwrap_or_default();
+    Some(format!("its own solution does not solve it here (reward {reward}): {said}"))
 }

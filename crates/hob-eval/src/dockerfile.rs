@@ -6,6 +6,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use crate::engine::ROOT;
+
 /// A `COPY` of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copied {
@@ -48,30 +50,54 @@ pub(crate) enum CopyFault {
     List(#[source] serde_json::Error),
     #[error("another image's files need a container")]
     OtherImage,
+    #[error("`{0}` needs a container")]
+    Flag(String),
+    #[error("a file in the Dockerfile needs a container")]
+    HereDocument,
+    #[error("`ADD` unpacks an archive, which needs a container")]
+    Archive,
     #[error("it names no place")]
     NoPlace,
     #[error("only files and folders of the task are copied, by their names")]
     NotByName,
 }
 
+/// How the names of archives end that `ADD` unpacks.
+const ARCHIVES: [&str; 8] = [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst"];
+
 /// Reads a Dockerfile.
 pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
     let (mut workdir, mut copies, mut environment, mut runs) = (PathBuf::from("/"), Vec::new(), BTreeMap::new(), None);
+    // Variables of the build, which the image does not have.
+    let mut arguments = BTreeMap::new();
     for line in lines(text) {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
         let rest = rest.trim();
+        let known: BTreeMap<String, String> = arguments.clone().into_iter().chain(environment.clone()).collect();
         match word.to_ascii_uppercase().as_str() {
             // Lines before the last stage do not affect the image.
-            "FROM" => (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None),
-            "WORKDIR" => workdir = normal(&workdir.join(expanded(rest, &environment))),
-            "COPY" | "ADD" => {
-                let fault = |why| NeedsContainer::Copy { line: rest.to_owned(), why };
-                copies.extend(copied(rest, &workdir).map_err(fault)?);
+            "FROM" => {
+                (workdir, copies, environment, runs) = ("/".into(), Vec::new(), BTreeMap::new(), None);
+                arguments.clear();
             }
+            "WORKDIR" => workdir = normal(&workdir.join(expanded(rest, &known))),
+            instruction @ ("COPY" | "ADD") => {
+                let fault = |why| NeedsContainer::Copy { line: rest.to_owned(), why };
+                let found = copied(&expanded(rest, &known), &workdir).map_err(fault)?;
+                // `ADD` unpacks an archive.
+                let is_archive =
+                    |copied: &Copied| ARCHIVES.iter().any(|end| copied.from.to_string_lossy().ends_with(end));
+                if instruction == "ADD" && found.iter().any(is_archive) {
+                    return Err(fault(CopyFault::Archive));
+                }
+                copies.extend(found);
+            }
+            "ARG" => {
+                arguments.extend(variables(rest).into_iter().map(|(name, value)| (name, expanded(&value, &known))))
+            }
+            // All values of a line see what was set before the line.
             "ENV" => {
-                // All values of a line see what was set before the line.
-                let set = variables(rest).into_iter().map(|(name, value)| (name, expanded(&value, &environment)));
-                environment.extend(set.collect::<Vec<_>>());
+                environment.extend(variables(rest).into_iter().map(|(name, value)| (name, expanded(&value, &known))))
             }
             "RUN" if runs.is_none() => runs = Some(rest.to_owned()),
             _other => {}
@@ -88,14 +114,27 @@ pub(crate) fn read(text: &str) -> Result<Image, NeedsContainer> {
     Ok(Image { workdir, copies, environment, runs })
 }
 
-/// Whether the image starts a program of its own, of which a command is only an argument.
-pub(crate) fn has_entrypoint(text: &str) -> bool {
-    let words =
-        lines(text).into_iter().map(|line| line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase());
-    words.fold(false, |found, word| match word.as_str() {
-        "FROM" => false,
-        "ENTRYPOINT" => true,
-        _other => found,
+/// What the last stage of a Dockerfile sets that no box can do.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct LastStage {
+    /// Whether the image starts a program of its own, of which a command is only an argument.
+    pub(crate) has_entrypoint: bool,
+    /// The user of its commands, if that is not root.
+    pub(crate) user: Option<String>,
+}
+
+/// Reads it.
+pub(crate) fn last_stage(text: &str) -> LastStage {
+    lines(text).into_iter().fold(LastStage::default(), |found, line| {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        match word.to_ascii_uppercase().as_str() {
+            "FROM" => LastStage::default(),
+            "ENTRYPOINT" => LastStage { has_entrypoint: true, ..found },
+            "USER" => {
+                LastStage { user: Some(rest.trim().to_owned()).filter(|user| !ROOT.contains(&user.as_str())), ..found }
+            }
+            _other => found,
+        }
     })
 }
 
@@ -124,10 +163,19 @@ fn copied(rest: &str, workdir: &Path) -> Result<Vec<Copied>, CopyFault> {
         true => serde_json::from_str(list).map_err(CopyFault::List)?,
         false => list.split_whitespace().map(str::to_owned).collect(),
     };
-    if flags.contains("--from") || words.iter().any(|word| word.starts_with("--from")) {
-        return Err(CopyFault::OtherImage);
+    let all = flags.split_whitespace().chain(words.iter().map(String::as_str).take_while(|word| is_flag(word)));
+    for flag in all.map(|flag| flag.split('=').next().unwrap_or(flag)) {
+        match flag {
+            "--from" => return Err(CopyFault::OtherImage),
+            // Whose the files are makes no difference in a box, nor do layers.
+            "--chown" | "--link" => {}
+            other => return Err(CopyFault::Flag(other.to_owned())),
+        }
     }
     words.retain(|word| !is_flag(word));
+    if words.iter().any(|word| word.starts_with("<<")) {
+        return Err(CopyFault::HereDocument);
+    }
     let to = words.pop().filter(|_| !words.is_empty()).ok_or(CopyFault::NoPlace)?;
     let into = to.ends_with('/') || to == "." || words.len() > 1;
     let to = normal(&workdir.join(&to));
@@ -233,17 +281,22 @@ mod tests {
 
     #[test]
     fn variables_are_read_as_docker_reads_them() {
-        let text = "FROM a\nENV ROOT=/opt A=\"b c\" D=e\\ f\nENV PATH=\"$ROOT/bin:${PATH}\" G=${H:-i}$J\nENV K $A!\nWORKDIR $ROOT/app\n";
+        let text = "FROM a\nENV ROOT=/opt A=\"b c\" D=e\\ f\nENV PATH=\"$ROOT/bin:${PATH}\" G=${H:-i}$J\nENV K $A!\nARG L=app M\nWORKDIR $ROOT/$L\nCOPY x ${ROOT}/app/$M/\n";
         let image = read(text).unwrap();
         assert_eq!(image.workdir, Path::new("/opt/app"));
+        assert_eq!(image.copies, [Copied { from: "x".into(), to: "".into(), into: true }]);
         let pairs: Vec<_> = image.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(pairs, ["A=b c", "D=e f", "G=i", "K=b c!", "PATH=/opt/bin:$PATH", "ROOT=/opt"]);
     }
 
     #[test]
-    fn an_entry_point_of_the_last_stage_is_found() {
-        assert!(has_entrypoint("FROM a\nCOPY --from=b /x .\nentrypoint [\"x\"]\n"));
-        assert!(!has_entrypoint("FROM a\nENTRYPOINT x\nFROM b\nRUN ENTRYPOINT\n"));
+    fn an_entry_point_and_a_user_of_the_last_stage_are_found() {
+        assert!(last_stage("FROM a\nCOPY --from=b /x .\nentrypoint [\"x\"]\n").has_entrypoint);
+        assert_eq!(
+            last_stage("FROM a\nENTRYPOINT x\nUSER me\nFROM b\nRUN ENTRYPOINT\nUSER x\nUSER root\n"),
+            LastStage::default()
+        );
+        assert_eq!(last_stage("FROM a\nUSER 1000:1000\n").user.as_deref(), Some("1000:1000"));
     }
 
     #[test]
@@ -256,6 +309,9 @@ mod tests {
             ("FROM a\nWORKDIR /app\nADD https://x.test/y .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY *.c .\n", "by their names"),
             ("FROM a\nWORKDIR /app\nCOPY x\n", "names no place"),
+            ("FROM a\nWORKDIR /app\nCOPY --chmod=755 x .\n", "`--chmod` needs a container"),
+            ("FROM a\nWORKDIR /app\nCOPY <<EOF x\n1\nEOF\n", "a file in the Dockerfile"),
+            ("FROM a\nWORKDIR /app\nADD data.tar.gz .\n", "unpacks an archive"),
             ("FROM a\nWORKDIR /app\nCOPY x /app/../../etc/y\n", "outside `/app`"),
         ] {
             let said = read(text).unwrap_err().to_string();

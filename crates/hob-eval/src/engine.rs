@@ -34,7 +34,7 @@ const TAIL: usize = 300;
 /// The letters of a tag, at most.
 const TAG_MAX: usize = 120;
 /// Users that are root.
-const ROOT: [&str; 5] = ["", "0", "root", "0:0", "root:root"];
+pub(crate) const ROOT: [&str; 5] = ["", "0", "root", "0:0", "root:root"];
 
 /// Containers of this process.
 static NUMBER: AtomicU32 = AtomicU32::new(1);
@@ -63,6 +63,8 @@ pub(crate) struct Wanted {
     pub(crate) time: Duration,
     /// Why the task is not tried without it.
     pub(crate) why: String,
+    /// Whether a machine that has what the image has can take its place.
+    pub(crate) is_built: bool,
     /// The folder that the task names in place of the image's own.
     pub(crate) workdir: Option<PathBuf>,
 }

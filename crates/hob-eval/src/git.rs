@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use hob_process::{Environment, Exit, Program};
+use hob_process::{Environment, Exit, Finished, Program};
 use tokio_util::sync::CancellationToken;
 
 use crate::EvalError;
@@ -34,6 +34,9 @@ impl Git {
     ) -> Result<(), EvalError> {
         let (name, git_dir) = (index.to_string_lossy(), git_dir(repository));
         let from = [("GIT_INDEX_FILE", &*name), ("GIT_DIR", git_dir.as_str())];
+        if self.run(&["cat-file", "-e", &format!("{commit}^{{tree}}")], folder, &from).await.is_err() {
+            return Err(EvalError::Unfit(format!("its `base_commit` {commit} is not in `{}`", repository.display())));
+        }
         self.run(&["read-tree", commit], folder, &from).await?;
         let prefix = format!("--prefix={}/", folder.display());
         self.run(&["checkout-index", "--all", "--force", &prefix], folder, &from).await?;
@@ -47,19 +50,56 @@ impl Git {
         folder: &Path,
         variables: &[(&str, &str)],
     ) -> Result<String, EvalError> {
+        let ended = self.ended(command, folder, variables).await?;
+        match ended.exit {
+            Exit::Code(0) => Ok(ended.stdout.text()),
+            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(command, &ended)),
+        }
+    }
+
+    /// The same for output that is kept as it is; `None` if it is larger than [`PATCH_MAX`].
+    pub(crate) async fn bytes(
+        &self,
+        command: &[&str],
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<Option<Vec<u8>>, EvalError> {
+        let ended = self.ended(command, folder, variables).await?;
+        match ended.exit {
+            Exit::Code(0) => Ok(ended.stdout.whole()),
+            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(command, &ended)),
+        }
+    }
+
+    /// Adds the files of `folder` to the index, with `options`. What git cannot take is left out: a file that nobody may read, a
+    /// repository without a commit.
+    pub(crate) async fn add(
+        &self,
+        options: &[&str],
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<(), EvalError> {
+        let command = [&["add", "--all", "--ignore-errors"], options, &["--", "."]].concat();
+        let ended = self.ended(&command, folder, variables).await?;
+        match ended.exit {
+            Exit::Code(0 | 1) => Ok(()),
+            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(&command, &ended)),
+        }
+    }
+
+    async fn ended(&self, command: &[&str], folder: &Path, variables: &[(&str, &str)]) -> Result<Finished, EvalError> {
         let mut program = Program::of_hob("git", &self.environment).args(command).dir(folder);
         for (name, value) in variables {
             program = program.env(name, value);
         }
-        let ended = program.deadline(TIME).output_cap(PATCH_MAX).run(&CancellationToken::new()).await?;
-        match ended.exit {
-            Exit::Code(0) => Ok(ended.stdout.text()),
-            exit => Err(EvalError::Git {
-                command: command.first().copied().unwrap_or_default().to_owned(),
-                said: format!("{exit}: {}", ended.stderr.text().trim()),
-            }),
-        }
+        Ok(program.deadline(TIME).output_cap(PATCH_MAX).run(&CancellationToken::new()).await?)
     }
+}
+
+fn failed(command: &[&str], ended: &Finished) -> EvalError {
+    let said = ended.stderr.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    let command = command.first().copied().unwrap_or_default().to_owned();
+    EvalError::Git { command, said: format!("{}: {said}", ended.exit) }
 }
 
 /// Where a repository's git directory is.

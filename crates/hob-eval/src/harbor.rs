@@ -21,6 +21,14 @@ use crate::{
 const TESTS_TIME: f64 = 600.0;
 /// What a build may take where the task says nothing, as in Harbor.
 const BUILD_TIME: f64 = 600.0;
+/// Files of a task that mean something to Harbor, and nothing here.
+const NOT_DONE: [&str; 5] = [
+    "trajectory.json",
+    "environment/docker-compose.yaml",
+    "environment/docker-compose.yml",
+    "tests/.harborignore",
+    "solution/.harborignore",
+];
 /// The folder of tasks whose environment is empty.
 const WORKDIR: &str = "/app";
 
@@ -29,8 +37,8 @@ const WORKDIR: &str = "/app";
 pub(crate) enum NotHere {
     #[error("its name may have letters, digits, `-`, `_`, `.` and `+` only")]
     Name,
-    #[error("its `task.toml` cannot be read: {}", .0.message())]
-    TaskFile(#[from] toml::de::Error),
+    #[error("its `task.toml` cannot be read: {0}")]
+    TaskFile(String),
     #[error(transparent)]
     Text(#[from] NoText),
     #[error("its `instruction.md` is empty")]
@@ -47,6 +55,10 @@ pub(crate) enum NotHere {
     Has(&'static str),
     #[error("its Dockerfile has an `ENTRYPOINT`, which is not started here")]
     Entrypoint,
+    #[error("its Dockerfile has `USER {0}`: nothing here runs as another user")]
+    User(String),
+    #[error("its instruction names `/logs`, which an agent does not see here")]
+    Logs,
     #[error("`environment/{}`: {source}", path.display())]
     Copied { path: PathBuf, source: io::Error },
     #[error("`environment/{}` is neither a file nor a folder", .0.display())]
@@ -60,9 +72,10 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
     if !is_plain(name) {
         return Err(NotHere::Name);
     }
-    let file: TaskFile = toml::from_str(&text(&folder.join("task.toml"))?)?;
+    let written = text(&folder.join("task.toml"))?;
+    let file: TaskFile = toml::from_str(&written).map_err(|error| NotHere::TaskFile(sentence(&written, &error)))?;
     file.obeyable()?;
-    for name in ["trajectory.json", "environment/docker-compose.yaml", "environment/docker-compose.yml"] {
+    for name in NOT_DONE {
         if folder.join(name).exists() {
             return Err(NotHere::Has(name));
         }
@@ -70,6 +83,9 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
     let instruction = without_canary(&text(&folder.join("instruction.md"))?);
     if instruction.trim().is_empty() {
         return Err(NotHere::NoInstruction);
+    }
+    if instruction.contains("/logs/") {
+        return Err(NotHere::Logs);
     }
     let context = folder.join("environment");
     let (files, image) = beginning(&context, &file.environment, assume_built)?;
@@ -110,6 +126,16 @@ pub(crate) fn read(folder: &Path, name: &str, assume_built: bool) -> Result<Task
     })
 }
 
+/// What is wrong with a file of TOML: the line with its key, and the mistake.
+fn sentence(text: &str, error: &toml::de::Error) -> String {
+    let message = error.message().trim().replace('\n', ", ");
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return message };
+    let number = before.matches('\n').count();
+    let key = text.lines().nth(number).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+    let key = key.map(|key| format!(" (`{key}`)")).unwrap_or_default();
+    format!("line {}{key}: {message}", number + 1)
+}
+
 /// The instruction without the lines at its beginning that only mark it for those who gather training data.
 fn without_canary(text: &str) -> String {
     let is_canary = |line: &&str| {
@@ -124,12 +150,17 @@ fn without_canary(text: &str) -> String {
 /// Values as Harbor resolves them, but for the caller's environment, which no task gets: `${NAME:-default}` is its default.
 fn resolved(given: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, NotHere> {
     let one = |(name, value): (String, String)| {
-        let Some(inner) = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
-            return Ok((name, value));
+        let inner = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+        let (variable, default) = match inner
+            .map(|inner| inner.split_once(":-").map_or((inner, None), |(name, default)| (name, Some(default))))
+        {
+            // What is not one variable as a whole is not a template to Harbor.
+            Some((variable, default)) if !variable.is_empty() && !variable.contains(['}', ':']) => (variable, default),
+            Some(_) | None => return Ok((name, value)),
         };
-        match inner.split_once(":-") {
-            Some((_, default)) => Ok((name, default.to_owned())),
-            None => Err(NotHere::Variable(value.clone())),
+        match default {
+            Some(default) => Ok((name, default.to_owned())),
+            None => Err(NotHere::Variable(format!("${{{variable}}}"))),
         }
     };
     given.into_iter().map(one).collect()
@@ -150,20 +181,33 @@ fn beginning(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Re
     let read = match dockerfile.is_file() {
         true => {
             let text = text(&dockerfile)?;
-            if dockerfile::has_entrypoint(&text) {
+            let last = dockerfile::last_stage(&text);
+            if last.has_entrypoint {
                 return Err(NotHere::Entrypoint);
+            }
+            if let Some(user) = last.user {
+                return Err(NotHere::User(user));
             }
             dockerfile::read(&text)
         }
-        false => Ok(Image { runs: table.docker_image.clone().map(|image| format!("the image {image}")), ..nothing() }),
+        false => Ok(nothing()),
     };
-    let why = match read {
-        Err(why) => why.to_string(),
-        Ok(Image { runs: Some(line), .. }) if !assume_built => {
+    let is_shown_elsewhere = |image: &Image| table.workdir.as_ref().is_some_and(|workdir| *workdir != image.workdir);
+    let (why, is_built) = match (read, &table.docker_image) {
+        (Err(why), _) => (why.to_string(), false),
+        (Ok(_), Some(name)) if !assume_built => (format!("it wants the image `{name}`"), true),
+        (Ok(Image { runs: Some(line), .. }), _) if !assume_built => {
             let line = line.split_whitespace().take(6).collect::<Vec<_>>().join(" ");
-            format!("its image is built with `{line}`")
+            (format!("its image is built with `{line}`"), true)
         }
-        Ok(image) => {
+        (Ok(image), _) if !image.copies.is_empty() && context.join(".dockerignore").exists() => {
+            ("its `environment/.dockerignore` says what is not copied".to_owned(), false)
+        }
+        (Ok(image), _) if dockerfile.is_file() && is_shown_elsewhere(&image) => (
+            format!("its `environment.workdir` is not the `WORKDIR` of its Dockerfile, `{}`", image.workdir.display()),
+            false,
+        ),
+        (Ok(image), _) => {
             let copies = image.copies.iter().map(|copied| copy(context, copied)).collect::<Result<_, _>>()?;
             return Ok((Files::Copied(copies), image));
         }
@@ -173,7 +217,7 @@ fn beginning(context: &Path, table: &EnvironmentTable, assume_built: bool) -> Re
         None => Source::Built(context.to_owned()),
     };
     let time = seconds(table.build_timeout_sec.unwrap_or(BUILD_TIME))?;
-    Ok((Files::Image(Wanted { source, time, why, workdir: table.workdir.clone() }), nothing()))
+    Ok((Files::Image(Wanted { source, time, why, is_built, workdir: table.workdir.clone() }), nothing()))
 }
 
 /// A copy as it is made: a folder's contents, or a file to its own place.
@@ -205,11 +249,53 @@ mod tests {
             assert_eq!(given(value).unwrap(), is);
         }
         assert!(given("${HOME}").unwrap_err().to_string().contains("`${HOME}`"));
+        assert_eq!(given("${A}-${B}").unwrap(), "${A}-${B}");
         let steering: Vec<_> = ["OPENAI_BASE_URL", "http_proxy", "HOME", "HOB_X", "BASE", "PYTHONPATH"]
             .into_iter()
             .filter(|name| steers(name))
             .collect();
         assert_eq!(steering, ["OPENAI_BASE_URL", "http_proxy", "HOME", "HOB_X"]);
+    }
+
+    /// What a task says beside `task.toml` is obeyed or a reason, too.
+    #[test]
+    fn what_the_files_of_a_task_say_is_obeyed_or_named() {
+        let plain = "FROM x\nWORKDIR /app\nCOPY files/ .\n";
+        for (dockerfile, file, text, why) in [
+            (plain, "environment/.dockerignore", "files/x", "its `environment/.dockerignore` says what is not copied"),
+            (plain, "task.toml", "[environment]\ndocker_image = \"x:1\"", "it wants the image `x:1`"),
+            (
+                plain,
+                "task.toml",
+                "[environment]\nworkdir = \"/app/files\"",
+                "its `environment.workdir` is not the `WORKDIR`",
+            ),
+            (plain, "task.toml", "[environment]\nworkdir = \"/app\"", "usable"),
+            (plain, "task.toml", "[environment.env]\nPORT = 8080", "line 2 (`PORT`): invalid type: integer `8080`"),
+            (plain, "tests/.harborignore", "x", "it has `tests/.harborignore`, which is not done here"),
+            (plain, "instruction.md", "Write /logs/artifacts/x.", "its instruction names `/logs`"),
+            ("FROM x\nWORKDIR /app\nUSER me\n", "x", "", "its Dockerfile has `USER me`"),
+            ("FROM x\nWORKDIR /app\nENTRYPOINT x\n", "x", "", "an `ENTRYPOINT`, which is not started here"),
+        ] {
+            let task = tempfile::tempdir().unwrap();
+            let put = |path: &str, text: &str| {
+                let path = task.path().join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            };
+            for (path, text) in
+                [("task.toml", ""), ("instruction.md", "Do it."), ("tests/test.sh", ""), ("environment/files/x", "")]
+            {
+                put(path, text);
+            }
+            put("environment/Dockerfile", dockerfile);
+            put(file, text);
+            let said = match read(task.path(), "a", false) {
+                Ok(task) => task.needs_image().unwrap_or("usable").to_owned(),
+                Err(why) => why.to_string(),
+            };
+            assert!(said.contains(why), "{file}: {said}");
+        }
     }
 
     #[test]

@@ -192,6 +192,9 @@ impl EnvironmentTable {
         ];
         first_of(&reasons)?;
         let has = std::thread::available_parallelism().map_or(1, usize::from);
+        if self.cpus.is_some_and(|cpus| cpus.is_nan() || cpus <= 0.0) {
+            return Err(refused("environment.cpus", "it must be more than 0"));
+        }
         if self.cpus.is_some_and(|cpus| cpus > has as f64) {
             return Err(refused("environment.cpus", format!("this machine has {has}")));
         }
@@ -302,6 +305,8 @@ mod tests {
             ("[environment]\nworkdir = \"app\"", "environment.workdir"),
             ("[environment]\ndocker_image = \"--privileged\"", "environment.docker_image"),
             ("[environment]\ncpus = 100000", "environment.cpus"),
+            ("[environment]\ncpus = nan", "environment.cpus"),
+            ("[environment]\ncpus = 0", "environment.cpus"),
             ("[environment]\nmemory_mb = 1000000000", "environment.memory_mb"),
             ("[environment]\nmemory = \"much\"", "environment.memory"),
             ("[environment]\nstorage = \"2T\"", "environment.storage"),

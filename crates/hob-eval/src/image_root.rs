@@ -15,6 +15,7 @@ use crate::{
     Engine, EvalError,
     engine::{Image, Wanted},
     place::OwnPlace,
+    task::with_path,
 };
 
 /// Folders that programs of any image expect: of its temporary files, and of its user.
@@ -59,7 +60,7 @@ impl ImageRoot {
         let path = self.environment.get("PATH").map(String::as_str).unwrap_or_default();
         let own = self.environment.iter().filter(|(name, _)| !NOT_ITS.contains(&name.as_str()));
         let own = own.map(|(name, value)| (name.into(), value.into()));
-        own.chain(task.iter().map(|(name, value)| (name.into(), value.replace("$PATH", path).into()))).collect()
+        own.chain(task.iter().map(|(name, value)| (name.into(), with_path(value, path).into()))).collect()
     }
 }
 

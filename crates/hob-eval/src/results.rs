@@ -66,9 +66,10 @@ impl Results {
             // The same run goes on with a newer Hob.
             if (&known.agent, &known.model, &known.tasks) != (&heading.agent, &heading.model, &heading.tasks) {
                 return Err(EvalError::Unfit(format!(
-                    "`{}` holds the results of another evaluation ({}): choose another folder with `--results`",
+                    "`{}` holds the results of another evaluation ({}), not of ({}): choose another folder with `--results`",
                     folder.display(),
-                    described(&known)
+                    described(&known),
+                    described(&heading)
                 )));
             }
         } else {

@@ -94,7 +94,11 @@ pub(crate) fn read(path: &Path, parts: &SweBenchParts, found: &mut Found) -> Res
             continue;
         }
         match serde_json::from_slice::<Instance>(&line) {
-            Err(error) => found.unusable.push(unusable(number, error.into())),
+            Err(error) => {
+                // Its column is within the line, whose number in the file is told.
+                let why = error.to_string().replace(" at line 1 column", ", column");
+                found.unusable.push(unusable(number, NotHere::NoInstance(why)));
+            }
             Ok(instance) => {
                 let name = instance.instance_id.clone();
                 match task(instance, repositories, command, parts.tests_time) {
@@ -113,7 +117,7 @@ enum NotHere {
     #[error("it has more than {LINE_MAX} bytes")]
     TooLong,
     #[error("it is not an instance: {0}")]
-    NoInstance(#[from] serde_json::Error),
+    NoInstance(String),
     #[error("its `instance_id` may have letters, digits, `-`, `_`, `.` and `+` only")]
     Id,
     #[error("its `base_commit` is not a commit id")]

@@ -62,12 +62,22 @@ impl Task {
         }
     }
 
+    /// Whether a machine that has what its image has can take the place of that image.
+    pub fn can_be_assumed_built(&self) -> bool {
+        matches!(&self.files, Files::Image(wanted) if wanted.is_built)
+    }
+
+    /// Whether it has a solution of its own.
+    pub fn has_solution(&self) -> bool {
+        self.solution.is_some()
+    }
+
     /// The environment of a child that works on it: `machine`, and the variables that the task's container would have.
     pub(crate) fn variables(&self, machine: &Environment) -> Environment {
         let mut all = machine.clone();
         let path = machine.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         for (name, value) in &self.environment {
-            let value = value.replace("$PATH", &path);
+            let value = with_path(value, &path);
             // The image's programs are where this machine has them.
             let value = if name == "PATH" && !value.contains(&path) { format!("{value}:{path}") } else { value };
             all.insert(name.into(), value.into());
@@ -79,6 +89,17 @@ impl Task {
     pub fn variable_names(&self) -> impl Iterator<Item = &str> {
         self.environment.keys().map(String::as_str)
     }
+}
+
+/// A value with `path` in the place of `$PATH`.
+pub(crate) fn with_path(value: &str, path: &str) -> String {
+    let mut parts = value.split("$PATH");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| {
+        // `$PATHS` is another variable.
+        let is_other = part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        all + if is_other { "$PATH" } else { path } + part
+    })
 }
 
 /// What a folder begins with.
@@ -154,6 +175,19 @@ impl Found {
                 None => self.tasks.push(task),
                 Some(why) => self.unusable.push(Unusable { task: task.name, why }),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_is_put_in_its_own_place_only() {
+        for (value, with) in [("$PATH", "/bin"), ("/a:$PATH:/b", "/a:/bin:/b"), ("$PATHS $PATH_ x", "$PATHS $PATH_ x")]
+        {
+            assert_eq!(with_path(value, "/bin"), with);
         }
     }
 }

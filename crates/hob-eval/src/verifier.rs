@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -14,21 +15,25 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     EvalError, Scratch, Task,
     named_tests::NamedTests,
-    patched_tests, signs,
+    patched_tests,
+    reward::{NoReward, read, rewards_named_by},
+    scripts::{SOLVE, TEST, copy_scripts, last_line},
+    signs,
     task::{Reach, Solution, TestsKind},
-    text::text,
 };
 
 /// Bytes of each stream of the tests that are kept.
 const OUTPUT: usize = 256 * 1024;
-/// How deep the folders of tests are looked through.
-const FOLDERS_MAX: usize = 4;
 /// How long a solution may take whose task names no time for an agent.
 const SOLUTION_TIME: Duration = Duration::from_secs(1_800);
-/// The exit codes from which on a shell says that a signal ended it.
-const SIGNALS: i32 = 128;
+/// The exit codes by which a shell says that a signal ended it: 128 and its number. `exit -1` is 255.
+const SIGNALS: RangeInclusive<i32> = 129..=192;
 /// The variable that tags the tests' processes.
 const TAG: &str = "HOB_EVAL";
+/// The folders of `/logs`, as Harbor makes them.
+const LOGS: [&str; 3] = ["verifier", "agent", "artifacts"];
+/// Why an instance is not judged.
+const UNNAMED: &str = "the command named no test that Hob can read";
 
 /// Runs tests.
 #[derive(Debug, Clone)]
@@ -47,14 +52,19 @@ pub struct Verdict {
     pub output: String,
     /// Why the reward is not what the tests wrote.
     pub complaint: Option<String>,
-    /// Whether a command that has to name its tests named none.
-    names_none: bool,
+    /// Why they say nothing that can be read; `None` if they do.
+    silence: Option<String>,
 }
 
 impl Verdict {
     /// Whether the reward is the full one.
     pub fn is_solved(&self) -> bool {
         self.reward.is_some_and(|reward| reward >= 1.0)
+    }
+
+    /// Why they gave no reward; `None` if they did.
+    pub fn silence(&self) -> Option<&str> {
+        self.silence.as_deref()
     }
 
     /// Why the tests may not have run: a sign of a missing program or host, or no reward. `None` if they solved it, or ran without such a sign.
@@ -64,17 +74,16 @@ impl Verdict {
         if self.is_solved() {
             return None;
         }
-        let unnamed = || self.names_none.then(|| "the command named no test that Hob can read".to_owned());
-        signs::missing(&self.output).or_else(unnamed).or_else(|| match (self.reward, self.exit) {
-            (_, Exit::Code(code @ (126 | 127))) => Some(format!("the tests ended with exit code {code}")),
-            (None, exit) => Some(format!("the tests wrote no reward ({exit})")),
-            (Some(_), _) => None,
-        })
+        let ended =
+            || matches!(self.exit, Exit::Code(126 | 127)).then(|| format!("the tests ended with {}", self.exit));
+        let with_end = |why: String| last_line(&self.output).map_or(why.clone(), |end| format!("{why}: {end}"));
+        signs::missing(&self.output).or_else(|| self.silence.clone().or_else(ended).map(with_end))
     }
 
     /// Of tests that could not be started.
     fn unstarted(why: String) -> Self {
-        Self { reward: None, exit: Exit::Code(REFUSED.into()), output: why, complaint: None, names_none: false }
+        let silence = Some(format!("they could not be started: {why}"));
+        Self { reward: None, exit: Exit::Code(REFUSED.into()), output: why, complaint: None, silence }
     }
 
     /// Without a reward, if there is something wrong.
@@ -101,18 +110,23 @@ impl Verifier {
         cancel: &CancellationToken,
     ) -> Result<Verdict, EvalError> {
         let logs = scratch.logs();
-        let tests = match &task.tests.kind {
-            TestsKind::Folder(tests) => tests.clone(),
+        let tests = scratch.tests();
+        let is_own = match &task.tests.kind {
+            TestsKind::Folder(given) => {
+                copy_scripts(given, &tests, TEST)?;
+                true
+            }
             TestsKind::Patch(patch) => {
-                let tests = scratch.tests();
                 patched_tests::write(patch, &scratch.git, &tests).await?;
-                tests
+                false
             }
         };
-        let verifier = logs.join("verifier");
-        fs::create_dir_all(&verifier).map_err(EvalError::at("make", &verifier))?;
+        for name in LOGS {
+            let folder = logs.join(name);
+            fs::create_dir_all(&folder).map_err(EvalError::at("make", folder))?;
+        }
         let (variables, reach) = (&task.tests.environment, task.tests.reach);
-        let script = Script { shown: ("/tests", &tests), file: "test.sh", variables, reach };
+        let script = Script { shown: ("/tests", &tests), file: TEST, is_own, variables, reach };
         let ended = self.script(&script, scratch).deadline(task.tests.time).run(cancel).await;
         let ended = match ended {
             // An agent that was root of its files can leave them so that no box is made of them. That is not an error of this machine, or the
@@ -123,39 +137,58 @@ impl Verifier {
             ended => ended?,
         };
         let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
-        let reward = match (&task.tests.kind, ended.exit) {
-            (TestsKind::Patch(_), Exit::Code(code)) => Some(if code == 0 { 1.0 } else { 0.0 }),
-            (TestsKind::Folder(_), Exit::Code(code)) if code < SIGNALS => reward(&verifier, &rewards_named_by(&tests)),
+        let read = match (&task.tests.kind, ended.exit) {
             // What ended the script before its end may have written the reward in its place.
-            (TestsKind::Folder(_) | TestsKind::Patch(_), _) => None,
+            (_, Exit::Code(code)) if SIGNALS.contains(&code) => Err(NoReward::Ended(ended.exit)),
+            (TestsKind::Patch(_), Exit::Code(code)) => Ok(if code == 0 { 1.0 } else { 0.0 }),
+            (TestsKind::Folder(given), exit @ Exit::Code(_)) => {
+                read(&logs.join("verifier"), &rewards_named_by(given), exit)
+            }
+            (_, Exit::Deadline) => Err(NoReward::TimedOut(task.tests.time)),
+            (_, exit @ (Exit::Signal(_) | Exit::Cancelled)) => Err(NoReward::Ended(exit)),
         };
-        let verdict = Verdict { reward, exit: ended.exit, output, complaint: None, names_none: false };
+        let (reward, silence) = match read {
+            Ok(reward) => (Some(reward), None),
+            Err(why) => (None, Some(why.to_string())),
+        };
+        let verdict = Verdict { reward, exit: ended.exit, output, complaint: None, silence };
         Ok(match &task.tests.kind {
             TestsKind::Patch(patch) => {
                 let results = NamedTests::read(&logs, &verdict.output);
-                let verdict = Verdict { names_none: results.tests.is_empty(), ..verdict };
+                let unnamed = || results.tests.is_empty().then(|| UNNAMED.to_owned());
+                let silence = verdict.silence.clone().or_else(unnamed);
+                let verdict = Verdict { silence, ..verdict };
                 if verdict.is_solved() { verdict.unless(patch.named.complaint(&results)) } else { verdict }
             }
             TestsKind::Folder(_) => verdict,
         })
     }
 
-    /// Applies the solution of `task` to a folder that no agent has had. `false` if it has none.
+    /// Applies the solution of `task` to a folder that no agent has had. `None` if it has none, else why it failed, if it did.
     pub(crate) async fn solve(
         &self,
         task: &Task,
         scratch: &Scratch,
         cancel: &CancellationToken,
-    ) -> Result<bool, EvalError> {
+    ) -> Result<Option<Option<String>>, EvalError> {
         match &task.solution {
-            None => Ok(false),
-            Some(Solution::Patch(patch)) => scratch.apply(patch).await.map(|()| true),
-            Some(Solution::Folder(folder, variables)) => {
-                let script = Script { shown: ("/solution", folder), file: "solve.sh", variables, reach: task.reach };
+            None => Ok(None),
+            Some(Solution::Patch(patch)) => {
+                let applied = scratch.apply(patch).await;
+                applied.map_err(|error| EvalError::Unfit(format!("its `patch` does not apply: {error}")))?;
+                Ok(Some(None))
+            }
+            Some(Solution::Folder(given, variables)) => {
+                let folder = scratch.solution();
+                copy_scripts(given, &folder, SOLVE)?;
+                let shown = ("/solution", folder.as_path());
+                let script = Script { shown, file: SOLVE, is_own: true, variables, reach: task.reach };
                 let program = self.script(&script, scratch).env("DEBIAN_FRONTEND", "noninteractive");
-                // As with Harbor, its exit code says nothing: the tests do.
-                program.deadline(task.time.unwrap_or(SOLUTION_TIME)).run(cancel).await.map(drop)?;
-                Ok(true)
+                // As with Harbor, its exit code decides nothing: the tests do.
+                let ended = program.deadline(task.time.unwrap_or(SOLUTION_TIME)).run(cancel).await?;
+                let end = last_line(&format!("{}{}", ended.stdout.text(), ended.stderr.text()));
+                let end = end.map(|end| format!(": {end}")).unwrap_or_default();
+                Ok(Some((!ended.exit.is_success()).then(|| format!("`{SOLVE}` failed ({}){end}", ended.exit))))
             }
         }
     }
@@ -163,9 +196,19 @@ impl Verifier {
     /// A script in a box: the folder of the trial at its place, the script's folder at its own, and `/logs`.
     fn script(&self, script: &Script<'_>, scratch: &Scratch) -> Program {
         let (folder, logs) = (scratch.folder(), scratch.logs());
-        let Script { shown: (at, from), file, variables, reach } = script;
+        let Script { shown: (at, from), file, is_own, variables, reach } = script;
+        let path = format!("{at}/{file}");
         let sandbox = scratch.sandbox(self.sandbox.clone(), *reach).showing(PathBuf::from("/logs"), logs.clone());
-        let plan = sandbox.plan().writes(&folder).writes(logs).reads(*from).shows_instead(*at, *from);
+        let plan = match is_own {
+            true => {
+                let plan = sandbox.showing(PathBuf::from(at), from.to_path_buf()).plan().writes(*from);
+                // A shell reads it line by line, and what it runs must not write the lines that are still to come.
+                let is_file = from.join(file).symlink_metadata().is_ok_and(|file| file.is_file());
+                if is_file { plan.shows_instead(&path, from.join(file)) } else { plan }
+            }
+            false => sandbox.plan().reads(*from).shows_instead(*at, *from),
+        };
+        let plan = plan.writes(&folder).writes(logs);
         let mut environment = scratch.environment().clone();
         environment.extend(variables.iter().map(|(name, value)| (name.into(), value.into())));
         let (home, shell) = match scratch.has_image() {
@@ -173,7 +216,8 @@ impl Verifier {
             true => ("/root", "bash"),
             false => ("/tmp", "bash"),
         };
-        let program = Program::inside(&plan, shell, &environment).arg(format!("{at}/{file}")).dir(scratch.workdir());
+        // Its first line says what runs it; without one, this shell does.
+        let program = Program::inside(&plan, shell, &environment).args(["-c", path.as_str()]).dir(scratch.workdir());
         program.env("HOME", home).env("TMPDIR", "/tmp").output_cap(OUTPUT).tag_uniquely(TAG)
     }
 }
@@ -183,85 +227,8 @@ struct Script<'a> {
     /// Where its folder is shown, and where that is.
     shown: (&'static str, &'a Path),
     file: &'static str,
+    /// Whether the folder is a copy, which the script may write in.
+    is_own: bool,
     variables: &'a BTreeMap<String, String>,
     reach: Reach,
-}
-
-/// The files that a reward may be in, the one that Harbor prefers first.
-const REWARDS: [&str; 2] = ["reward.json", "reward.txt"];
-
-/// The files that the tests themselves name as their reward; both if they name neither, as those that compute a path do.
-///
-/// What the tests try runs in their box, and may write any file there. A reward that they do not name is not theirs.
-fn rewards_named_by(tests: &Path) -> Vec<&'static str> {
-    let named: Vec<_> = REWARDS.into_iter().filter(|name| is_named(tests, name, FOLDERS_MAX)).collect();
-    if named.is_empty() { REWARDS.to_vec() } else { named }
-}
-
-fn is_named(folder: &Path, name: &str, deep: usize) -> bool {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => deep > 0 && is_named(&entry.path(), name, deep - 1),
-        // What cannot be read as a text names nothing.
-        Ok(_) | Err(_) => text(&entry.path()).is_ok_and(|text| text.contains(name)),
-    })
-}
-
-/// What the tests wrote to the first of these files that is there.
-fn reward(folder: &Path, named: &[&str]) -> Option<f64> {
-    let mut written = named.iter().filter_map(|name| Some((*name, text(&folder.join(name)).ok()?)));
-    let found = match written.next()? {
-        ("reward.json", json) => of_json(&serde_json::from_str(&json).ok()?)?,
-        (_, text) => text.trim().parse().ok()?,
-    };
-    Some(found).filter(|reward: &f64| reward.is_finite())
-}
-
-/// A number, the number named `reward`, or the least of all.
-fn of_json(value: &serde_json::Value) -> Option<f64> {
-    let serde_json::Value::Object(rewards) = value else { return value.as_f64() };
-    if let Some(reward) = rewards.get("reward") {
-        return reward.as_f64();
-    }
-    let all: Option<Vec<f64>> = rewards.values().map(serde_json::Value::as_f64).collect();
-    all?.into_iter().reduce(f64::min)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rewards_are_read_as_harbor_reads_them() {
-        for (name, text, reward_read) in [
-            ("reward.txt", "1\n", Some(1.0)),
-            ("reward.txt", "0.5", Some(0.5)),
-            ("reward.txt", "", None),
-            ("reward.txt", "inf", None),
-            ("reward.json", r#"{"reward": 0.25, "other": 0}"#, Some(0.25)),
-            ("reward.json", r#"{"a": 1, "b": 0.5}"#, Some(0.5)),
-            ("reward.json", r#"{"a": true}"#, None),
-            ("reward.json", "1", Some(1.0)),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::write(folder.path().join(name), text).unwrap();
-            assert_eq!(reward(folder.path(), &REWARDS), reward_read, "{text}");
-        }
-        assert_eq!(reward(tempfile::tempdir().unwrap().path(), &REWARDS), None);
-    }
-
-    /// Attack corpus K148.
-    #[test]
-    fn a_reward_that_the_tests_do_not_name_is_not_theirs() {
-        let (tests, logs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::create_dir(tests.path().join("inner")).unwrap();
-        fs::write(tests.path().join("inner/judge.py"), "open('/logs/verifier/reward.txt', 'w')").unwrap();
-        fs::write(logs.path().join("reward.json"), "{\"reward\": 1}").unwrap();
-        let named = rewards_named_by(tests.path());
-        assert_eq!((named.as_slice(), reward(logs.path(), &named)), (&["reward.txt"][..], None));
-        fs::write(logs.path().join("reward.txt"), "0").unwrap();
-        assert_eq!(reward(logs.path(), &named), Some(0.0));
-        fs::write(tests.path().join("inner/judge.py"), "write(reward_path)").unwrap();
-        assert_eq!(rewards_named_by(tests.path()), REWARDS);
-    }
 }

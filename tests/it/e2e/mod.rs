@@ -32,6 +32,7 @@ mod doctor_live;
 mod drift;
 mod evaluation;
 mod evaluation_images;
+mod evaluation_odd;
 mod evaluation_trust;
 mod executor;
 mod failures;
