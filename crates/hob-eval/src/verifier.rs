@@ -138,14 +138,11 @@ impl Verifier {
         };
         let output = format!("{}{}", ended.stdout.text(), ended.stderr.text());
         let read = match (&task.tests.kind, ended.exit) {
-            // What ended the script before its end may have written the reward in its place.
-            (_, Exit::Code(code)) if SIGNALS.contains(&code) => Err(NoReward::Ended(ended.exit)),
-            (TestsKind::Patch(_), Exit::Code(code)) => Ok(if code == 0 { 1.0 } else { 0.0 }),
-            (TestsKind::Folder(given), exit @ Exit::Code(_)) => {
-                read(&logs.join("verifier"), &rewards_named_by(given), exit)
-            }
             (_, Exit::Deadline) => Err(NoReward::TimedOut(task.tests.time)),
-            (_, exit @ (Exit::Signal(_) | Exit::Cancelled)) => Err(NoReward::Ended(exit)),
+            // What ended the script before its end may have written the reward in its place.
+            (_, exit) if !came_to_its_end(exit) => Err(NoReward::Ended(exit)),
+            (TestsKind::Patch(_), exit) => Ok(if exit.is_success() { 1.0 } else { 0.0 }),
+            (TestsKind::Folder(given), exit) => read(&logs.join("verifier"), &rewards_named_by(given), exit),
         };
         let (reward, silence) = match read {
             Ok(reward) => (Some(reward), None),
@@ -220,6 +217,11 @@ impl Verifier {
         let program = Program::inside(&plan, shell, &environment).args(["-c", path.as_str()]).dir(scratch.workdir());
         program.env("HOME", home).env("TMPDIR", "/tmp").output_cap(OUTPUT).tag_uniquely(TAG)
     }
+}
+
+/// Whether a script ended by itself, as its shell says.
+fn came_to_its_end(exit: Exit) -> bool {
+    matches!(exit, Exit::Code(code) if !SIGNALS.contains(&code))
 }
 
 /// A script of a task.
