@@ -13,6 +13,14 @@ pub(super) struct CompletionsArgs {
     pub(super) shell: Shell,
 }
 
+/// `hob models`.
+#[derive(Debug, Args)]
+pub(super) struct ModelsArgs {
+    /// List only models whose names hold this text, or else what is known of a model of this name.
+    #[arg(value_name = "NAME")]
+    pub(super) name: Option<String>,
+}
+
 /// `hob man`.
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::{
-    about_args::{CompletionsArgs, ConfigCommand},
+    about_args::{CompletionsArgs, ConfigCommand, ModelsArgs},
     agent_args::AgentCommand,
     control_args::{CancelArgs, PauseArgs, ResumeArgs},
     eval_args::EvalArgs,
@@ -158,7 +158,7 @@ pub(super) enum Command {
     ///
     /// Configured models come first. Known models are from a table that Hob was built with; a model that it lacks works with what
     /// the settings say, and within `budget.tokens` if it has no price.
-    Models,
+    Models(ModelsArgs),
     /// Evaluate an agent, the router or the reviewer.
     Eval(Box<EvalArgs>),
     /// Run the embedded forge by itself.

@@ -544,7 +544,10 @@ mod tests {
         == hob models
         List models with windows, efforts, prices and retirement dates
 
-        Usage: hob models
+        Usage: hob models [NAME]
+
+        Arguments:
+          [NAME]  List only models whose names hold this text, or else what is known of a model of this name
 
         Options:
           -h, --help  Print help (see more with '--help')
@@ -582,7 +585,8 @@ mod tests {
               --results <DIR>           Keep the results in this folder; an interrupted run continues there
                                         [default: eval-results/PATH-AGENT]
               --attempts <K>            Try each task this many times, and estimate how likely one of
-                                        several attempts solves it (pass@k) [default: 1]
+                                        several attempts solves it (pass@k); with `--check`, each has to be
+                                        usable every time [default: 1]
               --check                   Have no agent work on the tasks: see whether each task's own
                                         solution gives 1 and doing nothing gives 0, and say which tasks are
                                         unusable here, and why

@@ -176,7 +176,7 @@ async fn dispatch(cli: Cli<Invoked>) -> anyhow::Result<()> {
         Command::Agent(AgentCommand::Run(args)) => agent_run::run(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Investigate(args)) => investigate::investigate(setup, shared, *args, screen).await,
         Command::Agent(AgentCommand::Routing) => routing::routing(setup, shared).await,
-        Command::Models => models::models(&setup, &shared),
+        Command::Models(args) => models::models(&setup, &shared, &args),
         Command::Eval(args) => match args.command {
             None => eval_tasks::run(setup, shared, args.tasks, screen).await,
             Some(EvalCommand::Run(args)) => eval_tasks::run(setup, shared, *args, screen).await,
@@ -211,7 +211,7 @@ fn runs_agents(command: &Command) -> bool {
         | Command::Pause(_)
         | Command::Resume(_)
         | Command::Cancel(_)
-        | Command::Models
+        | Command::Models(_)
         | Command::Forge(_)
         | Command::Config(_)
         | Command::Completions(_) => false,

@@ -6,6 +6,7 @@ use hob_config::{KnownModel, PriceSettings, Settings, ThinkingForm, Vendor, know
 use serde_json::{Value, json};
 
 use crate::cli::{
+    about_args::ModelsArgs,
     args::Shared,
     json,
     layout::{self, Table},
@@ -94,8 +95,8 @@ impl Row {
     }
 }
 
-pub(super) fn models(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
-    let rows = rows(&setup.settings);
+pub(super) fn models(setup: &Setup, shared: &Shared, args: &ModelsArgs) -> anyhow::Result<()> {
+    let rows = named(rows(&setup.settings), args.name.as_deref(), &setup.settings);
     let source = model_source();
     if shared.json {
         return json::result(&json!({
@@ -117,6 +118,13 @@ pub(super) fn models(setup: &Setup, shared: &Shared) -> anyhow::Result<()> {
         source.package, source.version, source.date
     );
     Ok(layout::paragraph(&text)?)
+}
+
+/// The rows whose names hold this text; if none does, that of the model that has it as its name, such as a dated snapshot.
+fn named(mut rows: Vec<Row>, text: Option<&str>, settings: &Settings) -> Vec<Row> {
+    let Some(text) = text else { return rows };
+    rows.retain(|row| row.name.contains(text));
+    if rows.is_empty() { vec![Row::new(text.to_owned(), settings)] } else { rows }
 }
 
 /// The configured models in the order of their names, then the known ones.
@@ -194,6 +202,15 @@ mod tests {
         let long = rows.iter().find(|row| row.name == "openai/gpt-6-sol").unwrap();
         assert_eq!(long.cells()[5], "2 10; above 272k: 4 15");
         assert_eq!(long.json()["long_price"]["above"], 272_000);
+        let named = |text: &str| -> Vec<Vec<String>> {
+            named(super::rows(&settings), Some(text), &settings).iter().map(Row::cells).collect()
+        };
+        assert_eq!(
+            named("gpt-6.1").iter().map(|row| &*row[0]).collect::<Vec<_>>(),
+            ["openai/gpt-6.1-sol", "openai/gpt-6.1-terra"]
+        );
+        assert_eq!(named("openai/gpt-5.1-2025-11-13")[0][1..3], ["272k", "128k"]);
+        assert_eq!(named("openai/gpt-99"), [["openai/gpt-99", "-", "-", "-", "-", "-", "-", "unknown"]]);
         let always = rows.iter().find(|row| row.name == "anthropic/claude-opus-5-5").unwrap();
         assert_eq!(always.cells()[3], "low to max, always");
     }
