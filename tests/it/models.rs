@@ -11,7 +11,7 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, StatusCode, Uri},
+    http::{HeaderMap, Method, StatusCode, Uri},
     response::{IntoResponse, Response},
 };
 use hob_agent::model::{
@@ -34,6 +34,8 @@ pub(crate) mod strict;
 pub(crate) enum Answer {
     Stream(String),
     Status(u16, &'static [(&'static str, &'static str)], &'static str),
+    /// To a request for the list of models.
+    List(Value),
     /// These bytes, then the connection breaks.
     Cut(String),
     /// These bytes, then silence.
@@ -125,6 +127,18 @@ async fn answer(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
+    if parts.method == Method::GET {
+        let mut answers = script.answers.lock().unwrap();
+        return match answers.front() {
+            Some(Answer::List(list)) => {
+                let answer = axum::Json(list.clone()).into_response();
+                answers.pop_front();
+                answer
+            }
+            // It lists no models.
+            _none => StatusCode::NOT_FOUND.into_response(),
+        };
+    }
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
     let body = serde_json::from_slice(&body).unwrap();
     script.seen.lock().unwrap().push(Seen { from, uri: parts.uri, headers: parts.headers, body });
@@ -149,7 +163,7 @@ async fn answer(
             }
             response
         }
-        None => (StatusCode::IM_A_TEAPOT, "no more answers").into_response(),
+        Some(Answer::List(_)) | None => (StatusCode::IM_A_TEAPOT, "no more answers").into_response(),
     }
 }
 

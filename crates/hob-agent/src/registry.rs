@@ -30,6 +30,9 @@ use crate::{
     native::{Helps, McpServers, Needs, OpenWays},
 };
 
+/// What a native agent may be allowed: the slow tier of its models' service.
+const FLEX: &str = "flex";
+
 /// The agent that exists without its own settings, as soon as a model is set.
 const NATIVE: &str = "native";
 
@@ -276,8 +279,11 @@ impl Registry {
         let named = |model: &String| model.parse::<ModelName>().map_err(AgentError::misconfigured);
         let fallback = fallback.iter().map(named).collect::<Result<Vec<ModelName>, _>>()?;
         let broken = |error: ModelError| AgentError::caused_by(error.failure(), error);
-        let is_slow = settings.allow.iter().any(|name| name == "flex");
-        let tier = if is_slow { ServiceTier::Flex } else { ServiceTier::Standard };
+        if let Some(other) = settings.allow.iter().find(|name| *name != FLEX) {
+            let why = format!("`allow = [\"{other}\"]` has no meaning for a native agent; `{FLEX}` has");
+            return Err(AgentError::setup(why));
+        }
+        let tier = if settings.allow.is_empty() { ServiceTier::Standard } else { ServiceTier::Flex };
         let chain = self.models.fallback_chain(&named(model)?, &fallback, settings.effort, tier).map_err(broken)?;
         let agent = NativeAgent::new(chain, settings.clone()).needing(Needs::new(name, settings, &self.parts.tools));
         Ok(Arc::new(self.outfit(agent)?))

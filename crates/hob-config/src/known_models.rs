@@ -138,6 +138,13 @@ pub struct KnownModel {
     pub successor: Option<String>,
 }
 
+impl KnownModel {
+    /// Whether its service is asked for the slow tier.
+    pub fn has_flex(&self) -> bool {
+        self.flex && self.vendor == Vendor::OpenAi
+    }
+}
+
 /// A model as the file has it: prices are in US dollars for a million tokens in, out, read from the cache and written to it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

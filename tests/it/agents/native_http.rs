@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use axum::{
     Router,
     body::{Body, Bytes},
+    http::{Method, StatusCode},
     response::{IntoResponse, Response},
 };
 use hob_config::{AgentSettings, ModelAccess, ModelSettings};
@@ -27,10 +28,16 @@ impl Service {
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen: Arc<Mutex<Vec<Bytes>>> = Arc::default();
         let shared = Arc::clone(&seen);
-        let app = Router::new().fallback(move |body: Bytes| {
+        let app = Router::new().fallback(move |method: Method, body: Bytes| {
             let mut seen = shared.lock().unwrap();
-            seen.push(body);
-            let response = answer(seen.len());
+            let response = match method {
+                // It lists no models.
+                Method::GET => StatusCode::NOT_FOUND.into_response(),
+                _post => {
+                    seen.push(body);
+                    answer(seen.len())
+                }
+            };
             async move { response }
         });
         let app = app.layer(axum::extract::DefaultBodyLimit::max(64 << 20));

@@ -111,3 +111,19 @@ fn an_agent_with_a_model_of_its_own_has_a_list_of_its_own() {
     assert_eq!(said("model = 'openai/b'"), None);
     assert!(said("model = 'openai/b'\nfallback = ['gpt']").unwrap().contains("`gpt` does not name a model"));
 }
+
+#[test]
+fn what_a_native_agent_is_allowed_is_known_and_has_an_effect() {
+    let agent = |agent: &str| {
+        let access = ModelAccess { openai_key: Some("key".into()), ..ModelAccess::default() };
+        let mut parts = AgentParts { access, ..AgentParts::default() };
+        parts.agents = toml::from_str::<toml::Table>(&format!("[x]\n{agent}")).unwrap().try_into().unwrap();
+        Registry::new(parts).unwrap().get("x")
+    };
+    let error = agent("model = 'openai/gpt-6-sol'\nallow = ['turbo']").err().unwrap().reason;
+    assert_eq!(error, "agent `x`: `allow = [\"turbo\"]` has no meaning for a native agent; `flex` has");
+    for (model, told) in [("gpt-6-sol", 0), ("gpt-4o", 1)] {
+        let notices = agent(&format!("model = 'openai/{model}'\nallow = ['flex']")).unwrap().notices();
+        assert_eq!(notices.iter().filter(|notice| notice.contains("has no slow tier")).count(), told, "{notices:?}");
+    }
+}

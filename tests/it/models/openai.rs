@@ -220,3 +220,24 @@ async fn the_effort_is_sent_in_the_interfaces_words() {
         (&json!("high"), &json!(16384 + 32768))
     );
 }
+
+/// Servers list the window of a model each in their own way; what cannot be read is no answer.
+#[tokio::test]
+async fn the_window_that_a_server_lists_is_read() {
+    let listed = async |list: Value| {
+        let server = Server::start([Answer::List(json!({ "object": "list", "data": list }))]).await;
+        server.client("openai/small").listed_window().await
+    };
+    for (model, window) in [
+        (json!({ "id": "small", "max_model_len": 4_096 }), Some(4_096)),
+        (json!({ "id": "small", "context_length": 8_192 }), Some(8_192)),
+        (json!({ "id": "small", "meta": { "n_ctx": 2_048 } }), Some(2_048)),
+        (json!({ "id": "small", "context_window": "much" }), None),
+        (json!({ "id": "small", "context_window": 0 }), None),
+        (json!({ "id": "other", "max_model_len": 4_096 }), None),
+    ] {
+        assert_eq!(listed(json!([{ "id": "first" }, model.clone()])).await, window, "{model}");
+    }
+    assert_eq!(listed(json!("none")).await, None);
+    assert_eq!(Server::start([]).await.client("openai/small").listed_window().await, None);
+}

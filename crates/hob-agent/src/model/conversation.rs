@@ -113,6 +113,11 @@ impl<'a> Conversation<'a> {
         Some(self.chain.at(place).name.clone())
     }
 
+    /// The window of the model that answered, as its service lists it; `None` if it does not.
+    pub(crate) async fn listed_window(&self) -> Option<u64> {
+        self.chain.at(self.place).client.listed_window().await
+    }
+
     /// Asks for the next reply. Dropping the future ends the request.
     ///
     /// # Errors

@@ -16,6 +16,8 @@ pub struct FallbackChain {
     first: Member,
     others: Vec<Member>,
     records: Option<Records>,
+    /// Whether a slow tier is wanted that none of them has.
+    lacks_tier: bool,
 }
 
 /// One model of a list.
@@ -34,7 +36,13 @@ impl FallbackChain {
 
     /// `first`, with `others` as fallbacks; recordings of their replies go to `records`.
     pub(super) fn new(first: Member, others: Vec<Member>, records: Option<Records>) -> Self {
-        Self { first, others, records }
+        Self { first, others, records, lacks_tier: false }
+    }
+
+    /// Notes that a slow tier is wanted that none of them has.
+    #[must_use]
+    pub(super) fn lacking_tier(self, lacks_tier: bool) -> Self {
+        Self { lacks_tier, ..self }
     }
 
     /// The name of the model that is asked first.
@@ -71,7 +79,9 @@ impl FallbackChain {
             let unknown = if member.price.is_none() { unknown(&member.name) } else { None };
             unknown.or_else(|| retirement(&member.name, today))
         };
-        members.filter_map(of).collect()
+        let tier =
+            self.lacks_tier.then(|| format!("`allow = [\"flex\"]` has no effect: `{}` has no slow tier", self.first()));
+        members.filter_map(of).chain(tier).collect()
     }
 
     /// The first model without a known price: a budget could not be enforced.

@@ -26,6 +26,9 @@ use crate::{
 
 /// Bytes of an error's body that are read.
 const ERROR_MAX: usize = 64 << 10;
+/// Bytes of a list of models, and how long it is waited for.
+const LIST_MAX: usize = 4 << 20;
+const LIST_TIME: Duration = Duration::from_secs(5);
 /// How long a service is waited for in its slow tier: OpenAI's "Flex processing" guide, read 2026-11, advises 15 minutes.
 const FLEX_IDLE: Duration = Duration::from_secs(15 * 60);
 /// How long to wait for the end of a stream once its reply is complete: then its connection can be reused.
@@ -196,6 +199,23 @@ impl Http {
             (None, _) => {}
         }
         Ok(reply)
+    }
+
+    /// What a service says of its models at `url`; `None` if it says nothing, or not soon.
+    pub(super) async fn list(&self, url: &str, headers: HeaderMap) -> Option<serde_json::Value> {
+        let asked = async {
+            let answer = self.client.get(url).headers(headers).send().await.ok()?.error_for_status().ok()?;
+            let mut body = Vec::new();
+            let mut chunks = answer.bytes_stream();
+            while let Some(chunk) = chunks.next().await {
+                body.extend_from_slice(&chunk.ok()?);
+                if body.len() > LIST_MAX {
+                    return None;
+                }
+            }
+            serde_json::from_slice(&body).ok()
+        };
+        timeout(LIST_TIME, asked).await.ok()?
     }
 
     /// The beginning of an error's body, as far as it arrived.

@@ -17,6 +17,11 @@ pub trait ModelClient: Send + Sync {
     /// # Errors
     /// [`ModelError`] once the retries that can help are used up.
     async fn complete(&self, request: &ModelRequest<'_>) -> Result<ModelReply, ModelError>;
+
+    /// The tokens that the model takes in, as its service lists them; `None` if it lists nothing that can be read.
+    async fn listed_window(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// One request. From one turn to the next `messages` usually only grows, so that a service's prompt cache hits.

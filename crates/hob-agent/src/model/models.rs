@@ -6,7 +6,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use hob_config::{Effort, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings, known_model};
+use hob_config::{
+    Effort, KnownModel, ModelAccess, ModelName, ModelSettings, OpenAiInterface, PriceSettings, known_model,
+};
 use hob_egress::ServiceTier;
 use hob_text::KnownSecrets;
 use url::{Host, Url};
@@ -71,8 +73,10 @@ impl Models {
                 return Err(ModelError::Setup(format!("`{name}` appears twice in its list of models")));
             }
         }
+        let has_tier = |name: &ModelName| known_model(&name.to_string()).is_some_and(KnownModel::has_flex);
+        let lacks_tier = tier == ServiceTier::Flex && !std::iter::once(first).chain(others).any(has_tier);
         let others = others.iter().map(|name| self.member(name, effort, tier)).collect::<Result<_, _>>()?;
-        Ok(FallbackChain::new(self.member(first, effort, tier)?, others, self.records.clone()))
+        Ok(FallbackChain::new(self.member(first, effort, tier)?, others, self.records.clone()).lacking_tier(lacks_tier))
     }
 
     fn member(&self, name: &ModelName, effort: Option<Effort>, tier: ServiceTier) -> Result<Member, ModelError> {

@@ -49,7 +49,7 @@ impl ReplyOptions {
 
     /// The tier to ask for: another than the ordinary one only where it is known that the vendor has it.
     pub(super) fn tier(&self) -> ServiceTier {
-        let has = self.known.is_some_and(|known| known.flex && known.vendor == Vendor::OpenAi);
+        let has = self.known.is_some_and(KnownModel::has_flex);
         if has { self.tier } else { ServiceTier::Standard }
     }
 

@@ -105,6 +105,12 @@ impl Run<'_> {
             self.context.session.add(SessionEvent::Noted { text });
         }
         self.window.counted(self.history.bytes(), reply.usage.input);
+        // The service has just answered: what is down is not asked for more.
+        if self.window.wants_list(&self.history)
+            && let Some(tokens) = self.model.listed_window().await
+        {
+            self.window.listed(tokens);
+        }
         self.context.spent(self.usage.spend);
         self.context.session.add(SessionEvent::Replied {
             turn,

@@ -22,7 +22,8 @@ const NAME_MAX: usize = 64;
 
 /// The wish for a count of the tokens at the end of a stream.
 const COUNTED: &str = r#","stream_options":{"include_usage":true}"#;
-
+/// The cap of a reply at OpenAI itself.
+const OWN_CAP: &str = "max_completion_tokens";
 /// The words before pictures that tools showed.
 const SHOWN: &str = "[Hob] The pictures of the answers above, in their order";
 
@@ -48,7 +49,7 @@ impl OpenAi {
         options: ReplyOptions,
     ) -> Self {
         // OpenAI's newer models refuse `max_tokens`; many other servers know nothing else.
-        let cap_name = if base.host_str() == Some("api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
+        let cap_name = if base.host_str() == Some("api.openai.com") { OWN_CAP } else { "max_tokens" };
         let url = format!("{}/chat/completions", base.as_str().trim_end_matches('/'));
         let of = format!("chat/{model}");
         Self { http, url, key, model: model.to_owned(), of, options, cap_name, adapted: Adapted::new(None) }
@@ -100,6 +101,27 @@ impl ModelClient for OpenAi {
         let call = Call { api, funds, url, headers, body: Bytes::new(), key: self.key.clone(), tier: self.tier() };
         self.adapted.sent::<Collected>(&self.http, call, &self.of, || (self.cap(request), self.body(request))).await
     }
+
+    async fn listed_window(&self) -> Option<u64> {
+        if self.cap_name == OWN_CAP {
+            // OpenAI lists none.
+            return None;
+        }
+        let headers = headers(AUTHORIZATION, "Bearer ", self.key.as_ref()).ok()?;
+        let list = self.http.list(&self.url.replace("/chat/completions", "/models"), headers).await?;
+        window_in(&list, &self.model)
+    }
+}
+
+/// The names under which servers list a window: vLLM and SGLang; OpenRouter and Together; Groq; Mistral; llama.cpp. The interface itself
+/// has none.
+const WINDOWS: [&str; 5] =
+    ["/max_model_len", "/context_length", "/context_window", "/max_context_length", "/meta/n_ctx"];
+
+/// The window of a model in a list; `None` if it is not there.
+fn window_in(list: &Value, model: &str) -> Option<u64> {
+    let listed = list["data"].as_array()?.iter().find(|listed| listed["id"] == model)?;
+    WINDOWS.iter().find_map(|name| listed.pointer(name)?.as_u64()).filter(|tokens| *tokens > 0)
 }
 
 fn tool(tool: &Tool) -> Value {
