@@ -12,7 +12,9 @@ fn main() {
     #[expect(clippy::disallowed_methods, reason = "what cargo tells a build script is in its environment")]
     let told = |name: &str| std::env::var(name).unwrap_or_default();
     // What is not optimised is many pieces, and LLD looks through all of them for each line.
-    if told("CARGO_CFG_TARGET_OS") == "linux" && told("PROFILE") == "release" {
+    let optimised = told("CARGO_CFG_TARGET_OS") == "linux" && told("PROFILE") == "release";
+    // Who gives other flags than .cargo/config.toml has names that the list does not fit, and perhaps a linker that takes no script.
+    if optimised && told("CARGO_ENCODED_RUSTFLAGS").contains("symbol-mangling-version=v0") {
         println!("cargo::rustc-link-arg-bin=hob=-Wl,-T,{}/{ORDER}", told("CARGO_MANIFEST_DIR"));
     }
 }
