@@ -118,8 +118,19 @@ fn what_a_native_agent_is_allowed_is_known_and_has_an_effect() {
         let access = ModelAccess { openai_key: Some("key".into()), ..ModelAccess::default() };
         let mut parts = AgentParts { access, ..AgentParts::default() };
         parts.agents = toml::from_str::<toml::Table>(&format!("[x]\n{agent}")).unwrap().try_into().unwrap();
+        let price = hob_config::PriceSettings { input: 1.0, output: 2.0, ..Default::default() };
+        parts.model.prices.insert("openai/mine".into(), price);
         Registry::new(parts).unwrap().get("x")
     };
+    // A price says nothing of the window.
+    for (agent_of, told) in [("model = 'openai/mine'", 1), ("model = 'openai/mine'\ncontext_tokens = 9000", 0)] {
+        let notices = agent(agent_of).unwrap().notices();
+        assert_eq!(
+            notices.iter().filter(|notice| notice.contains("counts as 128,000 tokens")).count(),
+            told,
+            "{notices:?}"
+        );
+    }
     let error = agent("model = 'openai/gpt-6-sol'\nallow = ['turbo']").err().unwrap().reason;
     assert_eq!(error, "agent `x`: `allow = [\"turbo\"]` has no meaning for a native agent; `flex` has");
     for (model, told) in [("gpt-6-sol", 0), ("gpt-4o", 1)] {

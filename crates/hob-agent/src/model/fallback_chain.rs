@@ -7,7 +7,7 @@ use hob_config::PriceSettings;
 
 use crate::model::{
     ModelClient,
-    notices::{retirement, unknown},
+    notices::{retirement, unknown, unmeasured},
     recording::Records,
 };
 
@@ -72,11 +72,17 @@ impl FallbackChain {
         members.map(|member| (member.name.clone(), member.price.unwrap_or_default()))
     }
 
-    /// What people should know of its models on this day.
-    pub fn notices(&self, today: NaiveDate) -> Vec<String> {
+    /// What people should know of its models on this day; `window` is what the settings say of theirs.
+    pub fn notices(&self, today: NaiveDate, window: Option<u64>) -> Vec<String> {
         let members = std::iter::once(&self.first).chain(&self.others);
         let of = |member: &Member| {
-            let unknown = if member.price.is_none() { unknown(&member.name) } else { None };
+            let unknown = match member.price {
+                None => unknown(&member.name),
+                // A server on this machine, or a recording.
+                Some(price) if price == PriceSettings::default() => None,
+                Some(_) if window.is_none() => unmeasured(&member.name),
+                Some(_) => None,
+            };
             unknown.or_else(|| retirement(&member.name, today))
         };
         let tier =

@@ -29,6 +29,13 @@ pub(super) fn unknown(name: &str) -> Option<String> {
     })
 }
 
+/// That the window of a model is not known, and the setting that says what it is.
+pub(super) fn unmeasured(name: &str) -> Option<String> {
+    known_model(name).is_none().then(|| {
+        format!("the model `{name}` is not known (`hob models`): its window counts as 128,000 tokens, unless its server lists one (`context_tokens` of its agent)")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +66,7 @@ mod tests {
     fn an_unknown_model_is_told_with_the_settings_that_it_needs() {
         let said = unknown("openai/gpt-6.2").unwrap();
         assert!(said.contains("`context_tokens`") && said.contains("[model.prices.\"openai/gpt-6.2\"]"), "{said}");
-        assert_eq!(unknown("openai/gpt-6-sol"), None);
+        assert!(unmeasured("openai/gpt-6.2").unwrap().contains("(`context_tokens` of its agent)"));
+        assert_eq!((unknown("openai/gpt-6-sol"), unmeasured("openai/gpt-6-sol")), (None, None));
     }
 }

@@ -337,7 +337,8 @@ impl AgentBackend for NativeAgent {
 
     fn notices(&self) -> Vec<String> {
         let ms = i64::try_from(now_ms()).unwrap_or(i64::MAX);
-        self.models.notices(DateTime::from_timestamp_millis(ms).unwrap_or_default().date_naive())
+        let today = DateTime::from_timestamp_millis(ms).unwrap_or_default().date_naive();
+        self.models.notices(today, self.settings.context_tokens)
     }
 
     fn service(&self) -> Option<String> {
