@@ -209,6 +209,52 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
     }
 }
 
+/// Google's models from Gemini 3 on refuse a call that comes back without the signature of its thought.
+#[tokio::test]
+async fn the_signature_of_a_call_goes_back_with_it() {
+    let call = |index: u64, extra: Value| {
+        let function = json!({ "name": "read", "arguments": "{\"path\":\"a\"}" });
+        json!({ "index": index, "id": format!("c{index}"), "type": "function", "function": function, "extra_content": extra })
+    };
+    let signed = json!({ "google": { "thought_signature": "c2lnbmVk" } });
+    let delta = json!({ "tool_calls": [call(0, signed.clone()), call(1, Value::Null)] });
+    let calls = events(&[
+        json!({ "choices": [{ "index": 0, "delta": delta }] }),
+        json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "tool_calls" }] }),
+    ]) + "data: [DONE]\n\n";
+    let server = Server::start([calls, happy(), happy(), happy()].map(Answer::Stream)).await;
+    let client = server.client("openai/gemini-3.8-flash");
+    let reply = ask(client.as_ref()).await.unwrap();
+    let results = reply.calls.iter().map(|call| ToolResult::of_text(&call.id, "x")).collect();
+    let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
+    let messages = [Memoized::from(Message::user("x")), said.into(), Message::Results { results }.into()];
+    let request = ModelRequest {
+        system: "",
+        messages: &messages,
+        tools: &Memoized::default(),
+        turn: 2,
+        funds: None,
+        strain: hob_domain::Strain::Usual,
+        rest: Default::default(),
+    };
+    client.complete(&request).await.unwrap();
+    // Another model's call has no signature that this one knows, and one that wants none gets none.
+    server.client("openai/gemini-4-argon").complete(&request).await.unwrap();
+    server.client("openai/gemini-2.5-pro").complete(&request).await.unwrap();
+    let seen = server.script.seen.lock().unwrap();
+    let sent = |at: usize| {
+        let message = &seen[at].body["messages"][2];
+        assert_eq!(message.as_object().unwrap().len(), 3, "{message}");
+        [0, 1].map(|call| message["tool_calls"][call]["extra_content"].clone())
+    };
+    assert_eq!(sent(1), [signed, Value::Null]);
+    assert_eq!(
+        sent(2),
+        [json!({ "google": { "thought_signature": "skip_thought_signature_validator" } }), Value::Null]
+    );
+    assert_eq!(sent(3), [Value::Null, Value::Null]);
+}
+
 #[tokio::test]
 async fn the_effort_is_sent_in_the_interfaces_words() {
     let server = Server::start([Answer::Stream(happy())]).await;

@@ -23,6 +23,8 @@ pub(super) struct CallDelta {
     function: Option<FunctionDelta>,
     /// Of a custom tool, whose input is a plain text.
     custom: Option<CustomDelta>,
+    /// What the service wants back with the call, such as Google's signature of a thought.
+    extra_content: Option<Value>,
 }
 
 /// A piece of a function's call; also the member `function_call` of servers that have no calls beside each other.
@@ -49,11 +51,12 @@ struct Partial {
     name: String,
     arguments: Pieces,
     is_custom: bool,
+    extra: Option<Value>,
 }
 
 impl From<FunctionDelta> for CallDelta {
     fn from(function: FunctionDelta) -> Self {
-        Self { index: None, id: String::new(), function: Some(function), custom: None }
+        Self { index: None, id: String::new(), function: Some(function), custom: None, extra_content: None }
     }
 }
 
@@ -93,6 +96,7 @@ impl Calls {
             call.arguments.push(&more);
         }
         call.is_custom |= is_custom;
+        call.extra = delta.extra_content.or(call.extra.take());
         Ok(())
     }
 
@@ -122,6 +126,12 @@ impl Calls {
             before.arguments.is_empty() || before.name == name
         };
         goes_on.then_some(place)
+    }
+
+    /// What goes back with each of them; `None` if nothing does.
+    pub(super) fn extras(&self) -> Option<Value> {
+        let extras = || self.0.iter().map(|call| call.extra.clone().unwrap_or_default()).collect();
+        self.0.iter().any(|call| call.extra.is_some()).then(extras)
     }
 
     /// All of them.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hob_egress::{Api, ServiceTier};
 use http::header::AUTHORIZATION;
 use secrecy::SecretString;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::model::{
@@ -13,7 +13,7 @@ use crate::model::{
     call_ids::plain_id,
     http::{Call, Http, headers},
     message::UNSEEN,
-    openai::collect::Collected,
+    openai::collect::{Collected, EXTRAS},
     reply_options::{FLEX, ReplyOptions},
 };
 
@@ -24,6 +24,8 @@ const NAME_MAX: usize = 64;
 const COUNTED: &str = r#","stream_options":{"include_usage":true}"#;
 /// The cap of a reply at OpenAI itself.
 const OWN_CAP: &str = "max_completion_tokens";
+/// What Google takes for the signature of a call of another model, or of one whose own is lost ("Thought signatures", read 2026-11).
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 /// The words before pictures that tools showed.
 const SHOWN: &str = "[Hob] The pictures of the answers above, in their order";
 
@@ -131,15 +133,45 @@ fn tool(tool: &Tool) -> Value {
 
 /// A message as the elements of an array: results are one each.
 fn wire(said: &Message, of: &str, sees: bool) -> String {
-    let json = message(said, sees).iter().map(Value::to_string).collect::<Vec<_>>().join(",");
-    match said {
+    let mut elements = message(said, sees);
+    let Message::Assistant { verbatim, calls, .. } = said else { return joined(&elements) };
+    let members = verbatim.as_ref().and_then(|verbatim| verbatim.by(of)).unwrap_or_default();
+    let signs = !calls.is_empty() && wants_signatures(of);
+    if !members.contains(EXTRAS) && !signs {
+        let json = joined(&elements);
         // After the members that every server knows.
-        Message::Assistant { verbatim: Some(verbatim), .. } => match (verbatim.by(of), json.strip_suffix('}')) {
-            (Some(members), Some(start)) => format!("{start},{members}}}"),
-            (_, _) => json,
-        },
-        Message::Assistant { verbatim: None, .. } | Message::User { .. } | Message::Results { .. } => json,
+        return match json.strip_suffix('}').filter(|_| !members.is_empty()) {
+            Some(start) => format!("{start},{members}}}"),
+            None => json,
+        };
     }
+    let mut members: Map<String, Value> = serde_json::from_str(&format!("{{{members}}}")).unwrap_or_default();
+    let extras = members.remove(EXTRAS).unwrap_or_default();
+    if let Some(message) = elements.first_mut().and_then(Value::as_object_mut) {
+        message.append(&mut members);
+        for (index, call) in
+            message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
+        {
+            match extras.get(index).filter(|extra| !extra.is_null()) {
+                Some(extra) => call["extra_content"] = extra.clone(),
+                // The first of a reply needs one.
+                None if index == 0 && signs => {
+                    call["extra_content"] = json!({ "google": { "thought_signature": NO_SIGNATURE } });
+                }
+                None => {}
+            }
+        }
+    }
+    joined(&elements)
+}
+
+fn joined(elements: &[Value]) -> String {
+    elements.iter().map(Value::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Whether the model `of` refuses calls without the signature of a thought: Google's from Gemini 3 on.
+fn wants_signatures(of: &str) -> bool {
+    of.contains("gemini-") && !["gemini-1", "gemini-2"].iter().any(|before| of.contains(before))
 }
 
 fn message(said: &Message, sees: bool) -> Vec<Value> {

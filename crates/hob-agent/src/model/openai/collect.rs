@@ -83,6 +83,8 @@ struct Details {
     cache_write_tokens: Option<u64>,
 }
 
+/// The member of what goes back, which is kept, with one value for each call; it is sent in the calls.
+pub(super) const EXTRAS: &str = "calls_extra_content";
 /// The end of a reply that its server broke off: OpenRouter, vLLM and SGLang, DeepSeek, and GLM, in this order.
 const BROKEN_OFF: [&str; 4] = ["error", "abort", "insufficient_system_resource", "network_error"];
 
@@ -168,6 +170,7 @@ impl Collect for Collected {
 
     /// If a server does not count tokens, they are estimated at four bytes a token, so that a budget still ends.
     fn finish(mut self, of: &str, sent: usize) -> Result<ModelReply, ModelError> {
+        let extras = self.calls.extras();
         let calls = self.calls.finish();
         // Some servers take a whole reply for reasoning, with a call in it that the model wrote.
         if self.text.is_empty() && calls.is_empty() && self.stop == Some(Stop::Finished) {
@@ -183,7 +186,7 @@ impl Collect for Collected {
                 _ => call,
             })
             .collect();
-        let verbatim = verbatim(of, &self.reasoning, &self.details);
+        let verbatim = verbatim(of, &self.reasoning, &self.details, extras.as_ref());
         let received = self.text.len() + calls.iter().map(|call| call.arguments.len()).sum::<usize>();
         let estimate = || Usage { input: sent as u64 / 4, output: received as u64 / 4, ..Usage::default() };
         let usage = self.usage.unwrap_or_else(estimate);
@@ -210,14 +213,19 @@ fn push_words(content: &Value, text: &mut String) {
     }
 }
 
-/// The members with the reasoning. Details, if a server sends them, replace the text beside them.
-fn verbatim(of: &str, reasoning: &BTreeMap<&'static str, String>, details: &[Value]) -> Option<Verbatim> {
-    if !details.is_empty() {
-        return Verbatim::new(of, format!(r#""reasoning_details":{}"#, Value::from(joined(details))));
-    }
-    let members: Vec<_> =
-        reasoning.iter().map(|(member, text)| format!(r#""{member}":{}"#, Value::from(text.as_str()))).collect();
-    if members.is_empty() { None } else { Verbatim::new(of, members.join(",")) }
+/// The members with the reasoning, and those of the calls. Details, if a server sends them, replace the text beside them.
+fn verbatim(
+    of: &str,
+    reasoning: &BTreeMap<&'static str, String>,
+    details: &[Value],
+    extras: Option<&Value>,
+) -> Option<Verbatim> {
+    let mut members: Vec<String> = match details {
+        [] => reasoning.iter().map(|(member, text)| format!(r#""{member}":{}"#, Value::from(text.as_str()))).collect(),
+        details => vec![format!(r#""reasoning_details":{}"#, Value::from(joined(details)))],
+    };
+    members.extend(extras.map(|extras| format!(r#""{EXTRAS}":{extras}"#)));
+    Verbatim::new(of, members.join(","))
 }
 
 /// The pieces of details, merged by index and kind: a stream cuts their texts.
