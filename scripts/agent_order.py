@@ -142,7 +142,7 @@ def section_of(binary):
 def check(binary, functions, run):
     """Says how much of what runs is not in the section; ends the program with 1 if that is too much."""
     begin, size = section_of(binary)
-    elsewhere = {name: functions[name][0] for name in run if name in functions and not begin <= functions[name][0] < begin + size}
+    elsewhere = {name: functions[name][0] for name in run if not begin <= functions[name][0] < begin + size}
     mapped = len({address // WINDOW for address in elsewhere.values()}) * WINDOW
     print(f"{SECTION} has {size / 1e6:.1f} MB; {len(elsewhere)} of {len(run)} functions that run are elsewhere, on {mapped / 1e6:.1f} MB of pages")
     if mapped > ELSEWHERE_MAX:
