@@ -183,6 +183,18 @@ async fn ask(client: &dyn ModelClient) -> Result<ModelReply, ModelError> {
         .await
 }
 
+/// The reply to these messages, without rules and tools.
+async fn reply_to(
+    client: &dyn ModelClient,
+    messages: &[Memoized<Message>],
+    turn: u32,
+) -> Result<ModelReply, ModelError> {
+    let (tools, strain) = (Memoized::default(), hob_domain::Strain::Usual);
+    let request =
+        ModelRequest { system: "", messages, tools: &tools, turn, funds: None, strain, rest: Default::default() };
+    client.complete(&request).await
+}
+
 fn conversation() -> ([Memoized<Message>; 3], Memoized<Vec<Tool>>) {
     let call = |id: &str, arguments: &str| ToolCall { id: id.into(), name: "read".into(), arguments: arguments.into() };
     let messages = [

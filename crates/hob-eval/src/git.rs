@@ -50,11 +50,7 @@ impl Git {
         folder: &Path,
         variables: &[(&str, &str)],
     ) -> Result<String, EvalError> {
-        let ended = self.ended(command, folder, variables).await?;
-        match ended.exit {
-            Exit::Code(0) => Ok(ended.stdout.text()),
-            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(command, &ended)),
-        }
+        Ok(self.succeeded(command, folder, variables).await?.stdout.text())
     }
 
     /// The same for output that is kept as it is; `None` if it is larger than [`PATCH_MAX`].
@@ -64,11 +60,7 @@ impl Git {
         folder: &Path,
         variables: &[(&str, &str)],
     ) -> Result<Option<Vec<u8>>, EvalError> {
-        let ended = self.ended(command, folder, variables).await?;
-        match ended.exit {
-            Exit::Code(0) => Ok(ended.stdout.whole()),
-            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(command, &ended)),
-        }
+        Ok(self.succeeded(command, folder, variables).await?.stdout.whole())
     }
 
     /// Adds the files of `folder` to the index, with `options`. What git cannot take is left out: a file that nobody may read, a
@@ -84,6 +76,19 @@ impl Git {
         match ended.exit {
             Exit::Code(0 | 1) => Ok(()),
             Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(&command, &ended)),
+        }
+    }
+
+    async fn succeeded(
+        &self,
+        command: &[&str],
+        folder: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<Finished, EvalError> {
+        let ended = self.ended(command, folder, variables).await?;
+        match ended.exit {
+            Exit::Code(0) => Ok(ended),
+            Exit::Code(_) | Exit::Signal(_) | Exit::Deadline | Exit::Cancelled => Err(failed(command, &ended)),
         }
     }
 

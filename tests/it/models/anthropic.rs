@@ -82,18 +82,7 @@ async fn what_another_model_called_is_sent_in_characters_that_the_service_takes(
         Message::Results { results: vec![result] },
     ];
     let messages = messages.map(Memoized::from);
-    client
-        .complete(&ModelRequest {
-            system: "",
-            messages: &messages,
-            tools: &Memoized::default(),
-            turn: 2,
-            funds: None,
-            strain: hob_domain::Strain::Usual,
-            rest: Default::default(),
-        })
-        .await
-        .unwrap();
+    reply_to(client.as_ref(), &messages, 2).await.unwrap();
     let seen = server.script.seen.lock().unwrap();
     let call = &seen[0].body["messages"][1]["content"][0];
     assert_eq!(

@@ -21,16 +21,7 @@ async fn messages(name: &str, images: ImageUse, interface: OpenAiInterface, mess
         (settings.images, settings.openai_interface) = (images, Some(interface));
     });
     let messages: Vec<_> = messages.into_iter().map(Memoized::from).collect();
-    let request = ModelRequest {
-        system: "",
-        messages: &messages,
-        tools: &Memoized::default(),
-        turn: 1,
-        funds: None,
-        strain: hob_domain::Strain::Usual,
-        rest: Default::default(),
-    };
-    client.complete(&request).await.unwrap_err();
+    reply_to(client.as_ref(), &messages, 1).await.unwrap_err();
     let seen = server.script.seen.lock().unwrap();
     let list = seen[0].body.get("input").unwrap_or(&seen[0].body["messages"]);
     list.as_array().unwrap().clone()

@@ -192,17 +192,8 @@ async fn reasoning_of_a_chat_goes_back_under_its_name() {
         assert_eq!(reply.text, "I lööк", "reasoning is not an answer");
         let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
         let messages = [Memoized::from(Message::user("x")), said.into()];
-        let request = ModelRequest {
-            system: "",
-            messages: &messages,
-            tools: &Memoized::default(),
-            turn: 2,
-            funds: None,
-            strain: hob_domain::Strain::Usual,
-            rest: Default::default(),
-        };
-        client.complete(&request).await.unwrap();
-        server.client("openai/other").complete(&request).await.unwrap();
+        reply_to(client.as_ref(), &messages, 2).await.unwrap();
+        reply_to(server.client("openai/other").as_ref(), &messages, 2).await.unwrap();
         let seen = server.script.seen.lock().unwrap();
         assert_eq!(seen[1].body["messages"][2][member], sent, "{member}");
         assert_eq!(seen[2].body["messages"][2].get(member), None, "{member}");
@@ -228,19 +219,10 @@ async fn the_signature_of_a_call_goes_back_with_it() {
     let results = reply.calls.iter().map(|call| ToolResult::of_text(&call.id, "x")).collect();
     let said = Message::Assistant { text: reply.text, calls: reply.calls, verbatim: reply.verbatim };
     let messages = [Memoized::from(Message::user("x")), said.into(), Message::Results { results }.into()];
-    let request = ModelRequest {
-        system: "",
-        messages: &messages,
-        tools: &Memoized::default(),
-        turn: 2,
-        funds: None,
-        strain: hob_domain::Strain::Usual,
-        rest: Default::default(),
-    };
-    client.complete(&request).await.unwrap();
+    reply_to(client.as_ref(), &messages, 2).await.unwrap();
     // Another model's call has no signature that this one knows, and one that wants none gets none.
-    server.client("openai/gemini-4-argon").complete(&request).await.unwrap();
-    server.client("openai/gemini-2.5-pro").complete(&request).await.unwrap();
+    reply_to(server.client("openai/gemini-4-argon").as_ref(), &messages, 2).await.unwrap();
+    reply_to(server.client("openai/gemini-2.5-pro").as_ref(), &messages, 2).await.unwrap();
     let seen = server.script.seen.lock().unwrap();
     let sent = |at: usize| {
         let message = &seen[at].body["messages"][2];

@@ -65,16 +65,7 @@ async fn a_conversation_is_found_in_the_cache_by_one_key_and_another_by_another(
         let mut messages = messages.into_iter();
         let mut all = vec![Memoized::from(Message::user(messages.next().unwrap()))];
         all.extend(messages.map(said));
-        let request = ModelRequest {
-            system: "",
-            messages: &all,
-            tools: &Memoized::default(),
-            turn: 1,
-            funds: None,
-            strain: hob_domain::Strain::Usual,
-            rest: Default::default(),
-        };
-        client.complete(&request).await.unwrap();
+        reply_to(client.as_ref(), &all, 1).await.unwrap();
     }
     let keys: Vec<Value> = server.bodies().iter().map(|body| body["prompt_cache_key"].clone()).collect();
     assert!(keys[0].as_str().is_some_and(|key| key.len() == 32), "{keys:?}");
